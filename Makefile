@@ -1,0 +1,47 @@
+# `make demo` and `make test` do all their own set-up; both are fast the
+# second time because `.venv` is rebuilt only when pyproject.toml changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test test-all lint types unit format bench clean
+
+demo: $(VENV)/.run-installed
+	@$(BIN)/stepwise demo
+
+test: lint types unit
+
+test-all: lint types $(VENV)/.dev-installed
+	$(BIN)/python -m pytest -n 2 -m ''
+
+lint: $(VENV)/.dev-installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev-installed
+	$(BIN)/pyright
+
+unit: $(VENV)/.dev-installed
+	$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+format: $(VENV)/.dev-installed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; \
+	  sys.exit(v < (3, 11) and f"Python {v[0]}.{v[1]} found, 3.11 or newer is needed (set PYTHON=...)")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run-installed: pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	@touch $@
+
+# The dev environment holds everything the run environment does.
+$(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[dev]'
+	@touch $@ $(VENV)/.run-installed

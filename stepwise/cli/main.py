@@ -1,0 +1,36 @@
+"""Entry point: registers the verbs and turns user mistakes into exit code 2.
+
+Every verb lives in its own module, whose top-level imports are light: a verb
+imports what it needs inside its function, so `stepwise --help` stays fast.
+"""
+
+import sys
+
+import typer
+
+from stepwise._errors import InputError
+from stepwise.cli import doctor, params
+
+app = typer.Typer(
+  name='stepwise',
+  help='Stepwise content extraction with structured transformers.',
+  no_args_is_help=True,
+  add_completion=False,
+  pretty_exceptions_enable=False,
+  context_settings={'help_option_names': ['-h', '--help']},
+)
+app.command()(doctor.doctor)
+app.command()(params.params)
+
+
+def main() -> None:
+  """Runs the command line; a user's mistake is one sentence and exit code 2."""
+  try:
+    app()
+  except InputError as error:
+    print(f'stepwise: {error}', file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == '__main__':
+  main()

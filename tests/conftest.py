@@ -1,0 +1,24 @@
+"""Strict flags for every test: simulated devices, shapes checked, no promotion."""
+
+import os
+
+# Before jax is imported: eight simulated devices for the sharding tests.
+os.environ.setdefault(
+  'XLA_FLAGS', '--xla_force_host_platform_device_count=8'
+)
+os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+
+from jaxtyping import install_import_hook
+
+# Every shape annotation in the package is checked at call time in tests.
+install_import_hook('stepwise', 'beartype.beartype')
+
+import jax
+import pytest
+
+jax.config.update('jax_numpy_rank_promotion', 'raise')
+
+
+@pytest.fixture
+def key() -> jax.Array:
+  return jax.random.key(0)
