@@ -1,0 +1,61 @@
+"""An ordered map over processes that never reads far ahead of its results."""
+
+import multiprocessing
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+Item = TypeVar('Item')
+Result = TypeVar('Result')
+
+
+def map_chunks(
+  function: Callable[[list[Item]], list[Result]],
+  items: Iterable[Item],
+  *,
+  processes: int,
+  chunk_size: int = 32,
+) -> Iterator[list[Result]]:
+  """Applies `function` to consecutive chunks; yields the results in order.
+
+  With one process everything happens in the caller's. Otherwise `function` and
+  the items must pickle; the processes are spawned, so threads and accelerators
+  of the caller do not matter, and end when the caller dies, however it dies.
+  """
+  chunks = _split(items, chunk_size)
+  if processes == 1:
+    yield from map(function, chunks)
+    return
+  context = multiprocessing.get_context('spawn')
+  with ProcessPoolExecutor(processes, context, _die_with_parent) as pool:
+    waiting = deque(
+      pool.submit(function, chunk) for chunk in islice(chunks, 2 * processes)
+    )
+    while waiting:
+      result = waiting.popleft().result()
+      waiting.extend(
+        pool.submit(function, chunk) for chunk in islice(chunks, 1)
+      )
+      yield result
+
+
+def _split(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+  iterator = iter(items)
+  while chunk := list(islice(iterator, size)):
+    yield chunk
+
+
+def _die_with_parent() -> None:
+  """Ends this worker with its parent: a killed pool would leave it waiting."""
+  parent = multiprocessing.parent_process()
+  assert parent is not None, 'runs in workers only'
+
+  def wait_and_exit() -> None:
+    parent.join()
+    os._exit(1)
+
+  threading.Thread(target=wait_and_exit, daemon=True).start()

@@ -1,0 +1,140 @@
+"""The sentences of a document that best match its reference summary.
+
+An oracle maximises the mean of the F1 scores of ROUGE-1, ROUGE-2 and ROUGE-L
+(summary level) exactly as the `rouge-score` package computes them, stemmed, one
+sentence per line, the chosen sentences in the order of the document.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Int
+
+from stepwise._errors import InputError
+from stepwise._rouge import KINDS, TOKENIZERS, Overlap, measure_overlap
+
+Order = Literal['document', 'choice']
+
+
+@dataclass(frozen=True)
+class Oracle:
+  """Chosen units, and F1 of each kind of ROUGE for them in document order."""
+
+  indices: list[int]
+  rouge: dict[str, float]
+
+
+def find_oracle(
+  units: Sequence[str],
+  summary: Sequence[str],
+  *,
+  method: str = 'greedy',
+  order: str = 'document',
+  tokenization: str = 'ascii',
+) -> Oracle:
+  """Chooses units by a named method; nothing where no unit scores above zero.
+
+  Args:
+    units: sentences of the document, or as many of them as may be chosen.
+    summary: sentences of the reference.
+    method: a name in `METHODS`.
+    order: of the indices: `document`, or `choice`, which is the order in which
+      greedy search added them, or by falling score alone for `combination`.
+    tokenization: `ascii` is that of `rouge-score`; `unicode` keeps all scripts.
+  """
+  choose = _lookup('method', method, METHODS)
+  overlap = measure_overlap(
+    units, summary, _lookup('tokenization', tokenization, TOKENIZERS)
+  )
+  arrange = _lookup('order', order, {'document': sorted, 'choice': list})
+  chosen = choose(overlap)
+  f1 = np.zeros(len(KINDS))
+  if chosen:
+    f1 = overlap.score_sets(np.array([sorted(chosen)]))[0, :, 2]
+  return Oracle(arrange(chosen), dict(zip(KINDS, f1.tolist(), strict=True)))
+
+
+def greedy_oracle(
+  units: Sequence[str], summary: Sequence[str], *, order: Order = 'document'
+) -> list[int]:
+  """Adds the unit that raises the mean F1 most until none raises it.
+
+  Of equally good units the first in the document is added.
+  """
+  return find_oracle(units, summary, method='greedy', order=order).indices
+
+
+def combination_oracle(
+  units: Sequence[str], summary: Sequence[str], *, order: Order = 'document'
+) -> list[int]:
+  """The best set of up to four of the ten units that are best alone.
+
+  Of equally good sets the smallest wins, then the one whose members are better
+  alone; of equally good units the first in the document.
+  """
+  return find_oracle(units, summary, method='combination', order=order).indices
+
+
+def fitting_units(
+  units: Sequence[str], max_tokens: int, count_tokens: Callable[[str], int]
+) -> int:
+  """How many leading units fit whole into `max_tokens` tokens."""
+  total = 0
+  for index, unit in enumerate(units):
+    total += count_tokens(unit)
+    if total > max_tokens:
+      return index
+  return len(units)
+
+
+def _useful_units(overlap: Overlap) -> Int[np.ndarray, ' units']:
+  """A unit that shares no word with the reference can only lower a score."""
+  return np.flatnonzero(overlap.unigrams.any(1))
+
+
+def _choose_greedily(overlap: Overlap) -> list[int]:
+  left = _useful_units(overlap)
+  chosen: list[int] = []
+  best = 0.0
+  while left.size:
+    kept = np.tile(np.array(chosen, left.dtype), (left.size, 1))
+    sets = np.sort(np.concatenate([kept, left[:, None]], axis=1), axis=1)
+    scores = overlap.mean_f1(sets)
+    winner = int(scores.argmax())
+    if scores[winner] <= best:
+      break
+    best = scores[winner]
+    chosen.append(int(left[winner]))
+    left = np.delete(left, winner)
+  return chosen
+
+
+def _choose_combination(
+  overlap: Overlap, most: int = 4, among: int = 10
+) -> list[int]:
+  useful = _useful_units(overlap)
+  alone = overlap.mean_f1(useful[:, None])
+  ranked = useful[np.argsort(-alone, kind='stable')][:among]
+  chosen, best = [], 0.0
+  for size in range(1, min(most, ranked.size) + 1):
+    sets = ranked[np.array(list(combinations(range(ranked.size), size)))]
+    scores = overlap.mean_f1(np.sort(sets, axis=1))
+    winner = int(scores.argmax())
+    if scores[winner] > best:
+      chosen, best = sets[winner].tolist(), scores[winner]
+  return chosen
+
+
+METHODS: dict[str, Callable[[Overlap], list[int]]] = {
+  'greedy': _choose_greedily,
+  'combination': _choose_combination,
+}
+
+
+def _lookup(name: str, value: str, known: dict[str, Callable]) -> Callable:
+  if value not in known:
+    raise InputError(f'{name} is {value!r} but must be one of {list(known)}.')
+  return known[value]

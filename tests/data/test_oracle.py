@@ -1,0 +1,150 @@
+"""Oracles choose what a plain search through `rouge-score` would choose."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+
+from stepwise._errors import InputError
+from stepwise.data.oracle import (
+  combination_oracle,
+  find_oracle,
+  fitting_units,
+  greedy_oracle,
+)
+
+KINDS = ['rouge1', 'rouge2', 'rougeLsum']
+scorer = rouge_scorer.RougeScorer(KINDS, use_stemmer=True)
+
+sentence = st.lists(
+  st.sampled_from(['a', 'bb', 'running', 'runs', 'c d', 'e\nf', 'é', '']),
+  max_size=6,
+).map(' '.join)
+units = st.lists(sentence, max_size=6)
+summary = st.lists(sentence, max_size=3)
+
+DOCUMENT = [
+  'The harbour reopened on Monday after a week of storms.',
+  'Nobody had expected that.',
+  'Fishing boats left before dawn.',
+  'The mayor thanked the crews who had cleared the harbour entrance.',
+]
+SUMMARY = ['Harbour reopens after storms.', 'Mayor thanks crews.']
+
+
+def plain_mean(units, summary, chosen):
+  """Mean F1 through `rouge-score`, the chosen units in document order."""
+  text = '\n'.join(units[i] for i in sorted(chosen))
+  scores = scorer.score('\n'.join(summary), text)
+  first, second, longest = (scores[kind].fmeasure for kind in KINDS)
+  return (first + second + longest) / 3
+
+
+def plain_greedy(units, summary):
+  chosen, best = [], 0.0
+  while left := [i for i in range(len(units)) if i not in chosen]:
+    scores = [plain_mean(units, summary, [*chosen, i]) for i in left]
+    if max(scores) <= best:
+      break
+    best = max(scores)
+    chosen.append(left[scores.index(best)])
+  return chosen
+
+
+def plain_combination(units, summary):
+  alone = [plain_mean(units, summary, [i]) for i in range(len(units))]
+  ranked = sorted(range(len(units)), key=lambda i: -alone[i])[:10]
+  chosen, best = [], 0.0
+  for size in range(1, 5):
+    for candidate in combinations(ranked, size):
+      score = plain_mean(units, summary, candidate)
+      if score > best:
+        chosen, best = list(candidate), score
+  return chosen
+
+
+@given(units, summary)
+def test_greedy_equals_the_plain_search(units, summary):
+  chosen = greedy_oracle(units, summary, order='choice')
+  assert chosen == plain_greedy(units, summary)
+
+
+@given(units, summary)
+def test_combination_equals_the_plain_search(units, summary):
+  chosen = combination_oracle(units, summary, order='choice')
+  assert chosen == plain_combination(units, summary)
+
+
+def test_combination_looks_at_the_ten_best_only():
+  # The last unit would complete the summary but is eleventh on its own.
+  units, summary = ['a b c'] * 10 + ['d e'], ['a b c d e']
+  assert combination_oracle(units, summary) == [0]
+  assert combination_oracle(units[1:], summary) == [0, 9]
+
+
+@pytest.mark.parametrize('method', ['greedy', 'combination'])
+def test_scores_are_those_of_the_chosen_units(method):
+  oracle = find_oracle(DOCUMENT, SUMMARY, method=method)
+  text = '\n'.join(DOCUMENT[i] for i in oracle.indices)
+  expected = scorer.score('\n'.join(SUMMARY), text)
+  assert oracle.indices == [0, 3]
+  assert oracle.rouge == {kind: expected[kind].fmeasure for kind in KINDS}
+
+
+def test_document_order_sorts_the_order_of_choice():
+  units = ['one two', 'zero', 'three four five six']
+  summary = ['one two three four five six']
+  assert greedy_oracle(units, summary, order='choice') == [2, 0]
+  assert greedy_oracle(units, summary) == [0, 2]
+
+
+def test_of_equal_units_the_first_is_chosen():
+  assert greedy_oracle(['x', 'same words', 'same words'], ['same words']) == [1]
+
+
+@pytest.mark.parametrize('choose', [greedy_oracle, combination_oracle])
+@pytest.mark.parametrize(
+  ('units', 'summary'),
+  [
+    ([], SUMMARY),
+    (DOCUMENT, []),
+    (DOCUMENT, ['']),
+    (['', '!'], SUMMARY),
+    (DOCUMENT, ['Quite unrelated']),
+    ([], []),
+  ],
+)
+def test_nothing_in_common_is_an_empty_oracle(choose, units, summary):
+  assert choose(units, summary) == []
+
+
+def test_an_empty_oracle_scores_zero():
+  assert find_oracle([], SUMMARY).rouge == dict.fromkeys(KINDS, 0.0)
+
+
+def test_one_sentence_equal_to_its_summary_scores_one():
+  oracle = find_oracle(DOCUMENT[:1], DOCUMENT[:1])
+  assert oracle.indices == [0]
+  assert oracle.rouge == dict.fromkeys(KINDS, 1.0)
+
+
+def test_other_scripts_need_the_unicode_tokenization():
+  units, summary = ['Мир и труд', 'Весна пришла'], ['Весна']
+  assert find_oracle(units, summary).indices == []
+  assert find_oracle(units, summary, tokenization='unicode').indices == [1]
+
+
+@pytest.mark.parametrize(
+  ('most', 'fitting'), [(0, 0), (2, 1), (3, 1), (5, 2), (6, 3), (100, 3)]
+)
+def test_only_whole_units_fit(most, fitting):
+  units = ['a b', 'c d e', 'f']
+  assert fitting_units(units, most, lambda unit: len(unit.split())) == fitting
+
+
+@pytest.mark.parametrize('option', ['method', 'order', 'tokenization'])
+def test_unknown_names_are_refused(option):
+  with pytest.raises(InputError, match=f"{option} is 'best' but must be one"):
+    find_oracle(DOCUMENT, SUMMARY, **{option: 'best'})
