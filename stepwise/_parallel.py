@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from typing import TypeVar
@@ -19,7 +19,7 @@ def map_chunks(
   *,
   processes: int,
   chunk_size: int = 32,
-) -> Iterator[list[Result]]:
+) -> Generator[list[Result], None, None]:
   """Applies `function` to consecutive chunks; yields the results in order.
 
   With one process everything happens in the caller's. Otherwise `function` and

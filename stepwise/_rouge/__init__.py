@@ -1,4 +1,4 @@
-"""ROUGE from shared counts: one exact core for the oracle and the evaluation."""
+"""ROUGE from shared counts: the exact core of oracle and evaluation."""
 
 from stepwise._rouge._lcs import lcs_positions
 from stepwise._rouge._overlap import KINDS, Overlap, measure_overlap

@@ -185,7 +185,7 @@ def _count(
 def _match(
   unit_lines: Sequence[Sequence[list[str]]], reference: Reference
 ) -> Bool[np.ndarray, 'units positions']:
-  """For every unit, the union over its lines of the LCS with each reference line."""
+  """Unions over a unit's lines of their LCS with each reference line."""
   unit_of_line = [unit for unit, lines in enumerate(unit_lines) for _ in lines]
   candidates = place_bits(
     list(chain.from_iterable(unit_lines)), set(reference.words)

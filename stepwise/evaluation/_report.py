@@ -1,0 +1,230 @@
+"""Everything measured about some systems on the same references."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from stepwise._errors import InputError
+from stepwise.evaluation._bootstrap import Interval, bootstrap_intervals
+from stepwise.evaluation._lengths import (
+  LengthStatistics,
+  count_words,
+  length_statistics,
+)
+from stepwise.evaluation._positions import (
+  PositionStatistics,
+  locate_sentences,
+  position_statistics,
+)
+from stepwise.evaluation._redundancy import repeated_ngrams
+from stepwise.evaluation._rouge import KINDS, MEASURES, Sentences, rouge_scores
+from stepwise.evaluation._significance import compare_means
+
+# The columns of a report: each kind of ROUGE, then the mean of the three.
+COLUMNS = (*KINDS, 'mean')
+# The paper's threshold for Tukey's test.
+SIGNIFICANT = 0.01
+
+
+@dataclass(frozen=True)
+class System:
+  """A name and one summary, as sentences, for every reference."""
+
+  name: str
+  summaries: Sequence[Sentences]
+
+
+@dataclass(frozen=True)
+class SystemReport:
+  """What was measured about one system; scores are percentages.
+
+  Attributes:
+    name: of the system.
+    rouge: interval of each measure of each column; the mean is of the F1.
+    lengths: words per summary.
+    repeated_trigrams: mean share of trigrams that repeat an earlier one.
+    positions: of the sentences, None without documents to find them in.
+  """
+
+  name: str
+  rouge: dict[str, dict[str, Interval]]
+  lengths: LengthStatistics
+  repeated_trigrams: float
+  positions: PositionStatistics | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+  """Two systems, by name: F1 of the first minus F1 of the second, in percent.
+
+  `tukey_p` is for the mean of the three scores.
+  """
+
+  first: str
+  second: str
+  difference: dict[str, Interval]
+  tukey_p: float
+
+  @property
+  def significant(self) -> bool:
+    return self.tukey_p < SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class Report:
+  """Systems in the order given, human summaries, and all pairs of systems."""
+
+  documents: int
+  seed: int
+  tokenization: str
+  systems: list[SystemReport]
+  human_lengths: LengthStatistics
+  human_repeated_trigrams: float
+  anova_p: float | None
+  comparisons: list[Comparison]
+
+  def best(self, column: str) -> str:
+    """The system of highest F1, the first of equals."""
+    scores = [system.rouge[column]['f1'].mean for system in self.systems]
+    return self.systems[int(np.argmax(scores))].name
+
+  def ties_with_best(self, name: str, column: str) -> bool:
+    """Whether the paired interval of the difference to the best has zero."""
+    pair = {name, self.best(column)}
+    return len(pair) == 2 and any(
+      {c.first, c.second} == pair and not c.difference[column].excludes_zero
+      for c in self.comparisons
+    )
+
+  def to_dict(self) -> dict:
+    """Plain numbers and lists, ready for JSON."""
+    return asdict(self)
+
+
+def compare_systems(
+  systems: Sequence[System],
+  references: Sequence[Sentences],
+  *,
+  documents: Sequence[Sequence[str]] | None = None,
+  seed: int = 0,
+  tokenization: str = 'ascii',
+  processes: int = 1,
+) -> Report:
+  """Measures every system, and tests every pair of them.
+
+  Args:
+    systems: at least one, with distinct names.
+    references: sentences of the human summaries.
+    documents: units of the documents, to tell where sentences come from.
+    seed: of the bootstrap.
+    tokenization: `ascii` or `unicode`, see `rouge`.
+    processes: among which ROUGE is shared out.
+  """
+  names = [system.name for system in systems]
+  if len(set(names)) < len(names):
+    raise InputError(f'System names are {names} but must all be different.')
+  scores = [
+    rouge_scores(
+      system.summaries,
+      references,
+      tokenization=tokenization,
+      processes=processes,
+    )
+    for system in systems
+  ]
+  anova_p, comparisons = _compare(names, scores, seed)
+  return Report(
+    documents=len(references),
+    seed=seed,
+    tokenization=tokenization,
+    systems=[
+      _describe(system, score, documents, seed, tokenization)
+      for system, score in zip(systems, scores, strict=True)
+    ],
+    human_lengths=length_statistics(count_words(references)),
+    human_repeated_trigrams=_mean_repetition(references, tokenization),
+    anova_p=anova_p,
+    comparisons=comparisons,
+  )
+
+
+def _describe(
+  system: System,
+  scores: Float[np.ndarray, 'documents 3 3'],
+  documents: Sequence[Sequence[str]] | None,
+  seed: int,
+  tokenization: str,
+) -> SystemReport:
+  flat = np.column_stack([scores.reshape(len(scores), -1), _f1(scores)[:, -1]])
+  *intervals, mean = _percentages(flat, seed)
+  rouge: dict[str, dict[str, Interval]] = {
+    kind: dict(zip(MEASURES, intervals[3 * row : 3 * row + 3], strict=True))
+    for row, kind in enumerate(KINDS)
+  }
+  return SystemReport(
+    name=system.name,
+    rouge={**rouge, 'mean': {'f1': mean}},
+    lengths=length_statistics(count_words(system.summaries)),
+    repeated_trigrams=_mean_repetition(system.summaries, tokenization),
+    positions=_positions(system, documents) if documents else None,
+  )
+
+
+def _compare(
+  names: Sequence[str],
+  scores: Sequence[Float[np.ndarray, 'documents 3 3']],
+  seed: int,
+) -> tuple[float | None, list[Comparison]]:
+  """ANOVA's p and all pairs; nothing to test with one system or document."""
+  if len(names) < 2 or len(scores[0]) < 2:
+    return None, []
+  f1 = [_f1(score) for score in scores]
+  significance = compare_means([columns[:, -1] for columns in f1])
+  comparisons = []
+  for first, second in combinations(range(len(names)), 2):
+    differences = _percentages(f1[first] - f1[second], seed)
+    comparisons.append(
+      Comparison(
+        first=names[first],
+        second=names[second],
+        difference=dict(zip(COLUMNS, differences, strict=True)),
+        tukey_p=float(significance.tukey_p[first, second]),
+      )
+    )
+  return significance.anova_p, comparisons
+
+
+def _f1(
+  scores: Float[np.ndarray, 'documents 3 3'],
+) -> Float[np.ndarray, 'documents 4']:
+  """F1 of every one of `COLUMNS`."""
+  f1 = scores[:, :, MEASURES.index('f1')]
+  return np.column_stack([f1, f1.mean(1)])
+
+
+def _percentages(
+  values: Float[np.ndarray, 'documents columns'], seed: int
+) -> list[Interval]:
+  return bootstrap_intervals(100 * values, seed=seed)
+
+
+def _mean_repetition(
+  summaries: Sequence[Sentences], tokenization: str
+) -> float:
+  shares = [
+    repeated_ngrams(summary, tokenization=tokenization) for summary in summaries
+  ]
+  return float(np.mean(shares))
+
+
+def _positions(
+  system: System, documents: Sequence[Sequence[str]]
+) -> PositionStatistics | None:
+  chosen = [
+    locate_sentences(summary, units)
+    for summary, units in zip(system.summaries, documents, strict=True)
+  ]
+  return position_statistics(chosen, [len(units) for units in documents])
