@@ -32,20 +32,17 @@ ABBREVIATIONS = _words("""
 """)
 
 # What may follow `8 p.m.` within a sentence, besides time zones in capitals.
-CLOCK = frozenset({'a.m', 'p.m', 'A.M', 'P.M', 'am', 'pm'})
-AFTER_CLOCK = frozenset(
-  """
+CLOCK = _words('a.m p.m am pm')
+AFTER_CLOCK = _words("""
   Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mon Tue Tues Wed Thu
   Thur Thurs Fri Sat Sun January February March April May June July August
   September October November December Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct
   Nov Dec Eastern Central Mountain Pacific Greenwich British
-""".split()
-)
+""")
 
 # Words that are capitalised only because they begin a sentence. Words that
 # also begin names (Will, May, Mark) are left out on purpose.
-STARTERS = frozenset(
-  """
+STARTERS = _words("""
   A An The This That These Those There Here He She It We They You I His Her
   Its Our Their My Your Who What When Where Why How Which While If As Although
   Though Because But And Or So Yet Nor Not Then Now However Meanwhile Also
@@ -58,16 +55,13 @@ STARTERS = frozenset(
   Tomorrow Yes Again Through Throughout Besides Moreover
   Therefore Thus Whether Such Asked Speaking Never Next Last Out Up More
   Less Fewer Whatever Whenever About Around Against Across Along
-""".split()
-)
+""")
 
 # Names that end in a mark of their own.
 MARKED_NAMES = _words('Yahoo Jeopardy Oklahoma Mamma Guess E')
 
 # `am 5. Mai`: an ordinal, not the end of a sentence.
-GERMAN_MONTHS = frozenset(
-  """
+GERMAN_MONTHS = _words("""
   Januar Jänner Februar März April Mai Juni Juli August September Oktober
   November Dezember
-""".split()
-)
+""")

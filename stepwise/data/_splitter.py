@@ -9,6 +9,8 @@ together (never before its start, never after its end), and what makes a line
 break a boundary in a part of a text makes it one in the whole.
 """
 
+# ruff: noqa: RUF001 (marks of many scripts are the subject of this file)
+
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -105,15 +107,15 @@ def _segments(text: str, lines: list[Span]) -> list[Span]:
   has_stop_inside = len(ends) > 1
   stopped_lines = sum(end in ends for _, end in lines[:-1])
   one_per_line = has_stop_inside and 2 * stopped_lines > len(lines) - 1
-  longest = max(end - start for start, end in lines)
+  short = _SHORT_LINE * max(end - start for start, end in lines)
   segments = [lines[0]]
   for index, (line, following) in enumerate(pairwise(lines)):
+    is_cut_short = line[1] - line[0] <= short
     if (
       one_per_line
       or _is_paragraph_break(line, following)
       or _is_item(text, line, following, continues=has_stop_inside)
-      or (index > 0 or has_stop_inside)
-      and line[1] - line[0] <= _SHORT_LINE * longest
+      or (is_cut_short and (index > 0 or has_stop_inside))
     ):
       segments.append(following)
     else:
@@ -250,17 +252,17 @@ def _ends_after_period(token: str, run: str, word: str, starter: bool) -> bool:
 
 def _is_numbered(token: str, word: str) -> bool:
   """`No. 5`, `Vol. II`, `5ft. 4in.`"""
-  is_number = word[0].isdigit() or word != 'I' and not word.strip('IVXL')
+  is_number = word[0].isdigit() or (word != 'I' and not word.strip('IVXL'))
   return is_number and token.lstrip('0123456789') in words.NUMBERED
 
 
 def _is_time_zone(word: str) -> bool:
   """`ET`, `GMT`; a number after a time is read as part of the sentence."""
-  return word[0].isdigit() or word.isupper() and 1 < len(word) < 5
+  return word[0].isdigit() or (word.isupper() and 1 < len(word) < 5)
 
 
 def _is_initial(token: str, word: str) -> bool:
   """`J. K. Marlowe`, `U.S.`, `z. B.`"""
   if len(token) == 1:
-    return token.isupper() or token.isalpha() and len(word) == 1
+    return token.isupper() or (token.isalpha() and len(word) == 1)
   return _ACRONYM.fullmatch(token) is not None

@@ -1,5 +1,7 @@
 """The splitter: properties for any text, and a labelled set of hard cases."""
 
+# ruff: noqa: RUF001 (marks of many scripts)
+
 import string
 from pathlib import Path
 
