@@ -1,0 +1,26 @@
+"""Choosing units: beam search over plans, its constraints, top-k selection."""
+
+from stepwise.decoding._beam_search import (
+  BeamResult,
+  Score,
+  beam_search,
+  check_result,
+)
+from stepwise.decoding._checks import check_inputs
+from stepwise.decoding._config import DecodeConfig
+from stepwise.decoding._constraints import Constraints, WordBudget
+from stepwise.decoding._selection import select_top_k
+from stepwise.decoding._trigrams import trigram_overlap
+
+__all__ = [
+  'BeamResult',
+  'Constraints',
+  'DecodeConfig',
+  'Score',
+  'WordBudget',
+  'beam_search',
+  'check_inputs',
+  'check_result',
+  'select_top_k',
+  'trigram_overlap',
+]
