@@ -10,8 +10,9 @@ def _words(text: str) -> frozenset[str]:
 # A name follows: never the end of a sentence.
 TITLES = _words("""
   Mr Mrs Ms Mx Messrs Dr Drs Prof Asst Assoc Gen Lt Col Maj Capt Cmdr Cdr Sgt
-  Cpl Pvt Adm Brig Sen Sens Rep Reps Gov Govs Pres Rev Fr Hon Supt Insp Det
-  Amb Atty Sra Srta Dra Hr Fa vs v cf viz incl Apt Bldg e.g i.e E.g I.e z.B d.h
+  Cpl Pvt Spc Pfc Adm Brig Sen Sens Rep Reps Gov Govs Pres Rev Fr Hon Supt
+  Insp Det Amb Atty Sra Srta Dra Hr Fa vs Vs v cf viz incl Apt Bldg e.g i.e
+  E.g I.e z.B d.h
 """)
 
 # A number follows (`No. 5`, `p. 12`); otherwise an ordinary word.

@@ -47,12 +47,14 @@ _ALPHANUMERIC = re.compile(r'[^\W_]')
 _ACRONYM = re.compile(r'(?:[^\W\d_]\.)+[^\W\d_]')
 _ENUMERATOR = re.compile(r'[(\[]?(?:\d{1,3}|[A-Za-z]|[ivx]+|[IVX]+)')
 _ITEM = re.compile(r'[-–—*•‣◦▪●]\s|\(?\d{1,2}\)\s')
+_LIST_ITEM = re.compile(rf'\s*(?:{_ITEM.pattern}|\(?\w{{1,2}}[.)]\s)')
 _NUMBERED_ITEM = re.compile(r'\d{1,2}\.\s')
 # `"Why?" Det. Insp. Clarke asked.`
 _ATTRIBUTION = re.compile(
   r"(?:[A-Z][\w’'-]*\.? ){1,4}"
   r'(?:said|says|asked|asks|told|added|replied|shouted|cried|wrote|writes|'
-  r'tweeted|wondered|wanted|yelled|screamed|joked|continued|demanded)\b'
+  r'tweeted|wondered|wanted|yelled|screamed|joked|continued|demanded|replies|'
+  r'tells|posted|captioned|exclaimed|insisted|recalled|explained|roared)\b'
 )
 
 
@@ -75,6 +77,11 @@ def split_sentences(text: str) -> list[Span]:
     for start, end in _segments(text, lines)
     for span in _sentences(text, start, end)
   ]
+
+
+def is_list_item(text: str) -> bool:
+  """Whether a paragraph begins with a bullet or a number: `- `, `2)`, `b.`"""
+  return _LIST_ITEM.match(text) is not None
 
 
 def _blocks(text: str) -> Iterator[list[Span]]:
@@ -174,7 +181,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match, end: int) -> bool:
   token = _token_before(text, start, stop.start())
   if not gap:
     return _is_glued(text, token, following, end)
-  if before.isspace() and not _is_ellipsis(run):
+  if before.isspace() and run in ('.', '!', '?'):
     return True  # Tokenised text: `on monday . he said`.
   if word[0].islower() and not word[1:2].isupper():
     return False
@@ -257,8 +264,8 @@ def _is_numbered(token: str, word: str) -> bool:
 
 
 def _is_time_zone(word: str) -> bool:
-  """`ET`, `GMT`; a number after a time is read as part of the sentence."""
-  return word[0].isdigit() or (word.isupper() and 1 < len(word) < 5)
+  """`ET`, `GMT`, `E.T.`; a number after a time belongs to it as well."""
+  return word[0].isdigit() or (word.isupper() and len(word) < 5)
 
 
 def _is_initial(token: str, word: str) -> bool:

@@ -1,0 +1,145 @@
+"""Tokenisers: text of units in, ids of pieces out, and ids kept for us.
+
+Delimiters and padding are the business of models; a tokeniser only knows
+their ids. Text never yields a special piece: `[SEP]` in a text is brackets
+and letters.
+"""
+
+import functools
+import importlib.resources
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepwise._errors import InputError
+
+if TYPE_CHECKING:
+  import tokenizers
+
+# The published sequence-to-sequence RoBERTa checkpoints have 50,358 rows, 93
+# more than the public vocabulary.
+_SPARE_ROWS = 93
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+  """A tokeniser and the ids that have a meaning.
+
+  Attributes:
+    name: stored in records, so that they meet the model they are made for.
+    vocab_size: rows that a token table needs.
+    pad, cls, sep, unk: padding, delimiters, unknown text.
+    eot, beg, eos: reserved for the units end of text, beginning of the
+      summary and end of a sentence.
+  """
+
+  name: str
+  vocab_size: int
+  pad: int
+  cls: int
+  sep: int
+  unk: int
+  eot: int
+  beg: int
+  eos: int
+  _backend: 'tokenizers.Tokenizer' = field(repr=False, compare=False)
+
+  def encode_units(self, texts: Sequence[str]) -> list[list[int]]:
+    """Ids of every text, without special pieces, and at least one each."""
+    encoded = self._backend.encode_batch_fast(
+      list(texts), add_special_tokens=False
+    )
+    return [encoding.ids or [self.unk] for encoding in encoded]
+
+  def encode_with_offsets(
+    self, texts: Sequence[str]
+  ) -> list[list[tuple[int, tuple[int, int]]]]:
+    """Like `encode_units`, with the span of characters behind every id."""
+    encoded = self._backend.encode_batch(list(texts), add_special_tokens=False)
+    return [
+      list(zip(encoding.ids, encoding.offsets, strict=True))
+      or [(self.unk, (0, len(text)))]
+      for text, encoding in zip(texts, encoded, strict=True)
+    ]
+
+
+@functools.cache
+def wordpiece() -> Tokenizer:
+  """Uncased BERT, with its vocabulary inside this package.
+
+  Ids 1 to 5 are unused by BERT but taken by ETC's global tokens; ours follow.
+
+  >>> tokenizer = wordpiece()
+  >>> tokenizer.encode_units(['Stepwise extraction.'])
+  [[3357, 14244, 14676, 1012]]
+  >>> tokenizer.eot, tokenizer.beg, tokenizer.eos
+  (10, 11, 12)
+  """
+  from tokenizers import Tokenizer as Backend
+  from tokenizers import models, normalizers, pre_tokenizers
+
+  source = importlib.resources.files('stepwise.data') / 'vocab'
+  with importlib.resources.as_file(source / 'bert_uncased.txt') as path:
+    model = models.WordPiece.from_file(str(path), unk_token='[UNK]')
+  backend = Backend(model)
+  backend.normalizer = normalizers.BertNormalizer(lowercase=True)
+  backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+  return Tokenizer(
+    name='wordpiece',
+    vocab_size=backend.get_vocab_size(),
+    pad=_piece(backend, '[PAD]'),
+    cls=_piece(backend, '[CLS]'),
+    sep=_piece(backend, '[SEP]'),
+    unk=_piece(backend, '[UNK]'),
+    eot=_piece(backend, '[unused9]'),
+    beg=_piece(backend, '[unused10]'),
+    eos=_piece(backend, '[unused11]'),
+    _backend=backend,
+  )
+
+
+def byte_level_bpe(
+  vocab_json: str | os.PathLike[str], merges_txt: str | os.PathLike[str]
+) -> Tokenizer:
+  """RoBERTa from the two files of its public vocabulary.
+
+  Our ids are the first of the rows that published models keep after the
+  vocabulary: 50265, 50266, 50267 of 50358 for the public one.
+  """
+  from tokenizers import Tokenizer as Backend
+  from tokenizers import models, pre_tokenizers
+
+  for path in (vocab_json, merges_txt):
+    if not Path(path).is_file():
+      raise InputError(f'{os.fspath(path)}: no such file.')
+  try:
+    model = models.BPE.from_file(os.fspath(vocab_json), os.fspath(merges_txt))
+  except Exception as error:  # The library raises bare exceptions.
+    raise InputError(
+      f'{os.fspath(vocab_json)} and {os.fspath(merges_txt)} are not the '
+      f'vocabulary and the merges of a byte-level BPE: {error}.'
+    ) from error
+  backend = Backend(model)
+  backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+  size = backend.get_vocab_size()
+  return Tokenizer(
+    name='byte_level_bpe',
+    vocab_size=size + _SPARE_ROWS,
+    pad=_piece(backend, '<pad>'),
+    cls=_piece(backend, '<s>'),
+    sep=_piece(backend, '</s>'),
+    unk=_piece(backend, '<unk>'),
+    eot=size,
+    beg=size + 1,
+    eos=size + 2,
+    _backend=backend,
+  )
+
+
+def _piece(backend: 'tokenizers.Tokenizer', piece: str) -> int:
+  index = backend.token_to_id(piece)
+  if index is None:
+    raise InputError(f'the vocabulary has no piece {piece!r}.')
+  return index
