@@ -1,0 +1,183 @@
+"""Oracles of a whole file: on all cores, resumable, bad lines reported."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from stepwise import __version__
+from stepwise._errors import InputError
+from stepwise._parallel import map_chunks
+from stepwise.data._documents import Document
+from stepwise.data._files import replace_when_done
+from stepwise.data._formats import find_format
+from stepwise.data._readers import BadLine, make_document
+from stepwise.data._resumable import ResumableLines
+from stepwise.data._tokenizers import wordpiece
+from stepwise.data.oracle import Oracle, find_oracle, fitting_units
+
+
+@dataclass(frozen=True)
+class OracleOptions:
+  """How oracles are searched; see `find_oracle`.
+
+  `max_tokens` keeps the leading units that fit whole into that many word
+  pieces; None keeps all.
+  """
+
+  method: str = 'greedy'
+  order: str = 'document'
+  max_tokens: int | None = None
+  tokenization: str = 'ascii'
+
+
+@dataclass(frozen=True)
+class _Item:
+  """What a file holds under one number, not parsed yet."""
+
+  file: Path
+  number: int
+  raw: Any
+
+
+def document_oracle(document: Document, options: OracleOptions) -> Oracle:
+  """The oracle of one document."""
+  units = document.units
+  if options.max_tokens is not None:
+    units = units[: fitting_units(units, options.max_tokens, _count_pieces)]
+  return find_oracle(
+    units,
+    document.summary,
+    method=options.method,
+    order=options.order,
+    tokenization=options.tokenization,
+  )
+
+
+def document_oracles(
+  documents: Iterable[Document], options: OracleOptions, *, processes: int = 1
+) -> Iterator[Oracle]:
+  """`document_oracle` of every document, in order, shared among processes."""
+  find = partial(_chunk_oracles, options)
+  chunks = map_chunks(find, documents, processes=processes)
+  return chain.from_iterable(chunks)
+
+
+def write_oracles(
+  source: str | os.PathLike[str],
+  target: str | os.PathLike[str],
+  options: OracleOptions,
+  *,
+  processes: int = 1,
+  on_progress: Callable[[int], object] = lambda documents: None,
+) -> list[BadLine]:
+  """Writes one JSON line per document of a file, in its order.
+
+  A line has `id`, `line` (in the source; the number of the file in a folder),
+  `oracle` (indices of units) and `rouge` (F1 of each kind). A run that was
+  killed continues where it stopped when it is repeated. Lines that hold no
+  document with a summary are left out, returned, and listed in
+  `TARGET.errors.jsonl`.
+
+  Args:
+    source: anything `read_documents` reads.
+    target: where the lines go.
+    options: how to search.
+    processes: to share the work among.
+    on_progress: called with the number of items done since the last call.
+  """
+  source = Path(source)
+  made_from = {
+    'input': _digest(source),
+    'options': asdict(options),
+    'version': __version__,
+  }
+  bad: list[BadLine] = []
+  with ResumableLines(target, made_from, key='line') as lines:
+    on_progress(len(lines.done))
+    # A line that was bad before is not among the done ones: it comes again.
+    items = (i for i in _items(source) if i.number not in lines.done)
+    search = partial(_chunk_lines, options)
+    for chunk in map_chunks(search, items, processes=processes):
+      lines.append(found for found in chunk if not isinstance(found, BadLine))
+      bad += [found for found in chunk if isinstance(found, BadLine)]
+      on_progress(len(chunk))
+    _write_errors(Path(f'{target}.errors.jsonl'), bad)
+    lines.finish()
+  return bad
+
+
+def _items(source: Path) -> Iterator[_Item]:
+  if source.is_dir():
+    for number, file in enumerate(sorted(source.glob('*.story')), 1):
+      for _, raw in find_format(file).items(file):
+        yield _Item(file, number, raw)
+  else:
+    for number, raw in find_format(source).items(source):
+      yield _Item(source, number, raw)
+
+
+def _chunk_lines(
+  options: OracleOptions, items: list[_Item]
+) -> list[dict[str, Any] | BadLine]:
+  return [_line(options, item) for item in items]
+
+
+def _line(options: OracleOptions, item: _Item) -> dict[str, Any] | BadLine:
+  try:
+    fields = find_format(item.file).parse(item.raw)
+    document = make_document(
+      {'id': f'{item.file.name}:{item.number}', **fields}
+    )
+    if not document.summary:
+      raise InputError('no summary to compare the article with.')
+  except InputError as error:
+    return BadLine(str(item.file), item.number, str(error))
+  oracle = document_oracle(document, options)
+  return {
+    'id': document.id,
+    'line': item.number,
+    'oracle': oracle.indices,
+    'rouge': oracle.rouge,
+  }
+
+
+def _count_pieces(unit: str) -> int:
+  [pieces] = wordpiece().encode_units([unit])
+  return len(pieces)
+
+
+def _chunk_oracles(
+  options: OracleOptions, documents: list[Document]
+) -> list[Oracle]:
+  return [document_oracle(document, options) for document in documents]
+
+
+def _digest(source: Path) -> str:
+  """SHA-256 of a file's content, or of all stories of a folder."""
+  digest = hashlib.sha256()
+  files = sorted(source.glob('*.story')) if source.is_dir() else [source]
+  try:
+    for file in files:
+      with file.open('rb') as stream:
+        while block := stream.read(2**20):
+          digest.update(block)
+  except OSError as error:
+    raise InputError(f'{source}: {error.strerror}.') from error
+  return digest.hexdigest()
+
+
+def _write_errors(path: Path, bad: list[BadLine]) -> None:
+  """Lists the bad lines; without any, no list of an earlier run stays."""
+  if not bad:
+    path.unlink(missing_ok=True)
+    return
+  with replace_when_done(path) as stream:
+    for line in bad:
+      record = {'line': line.line, 'error': line.message}
+      stream.write(f'{json.dumps(record)}\n'.encode())
