@@ -1,0 +1,45 @@
+"""Plain multi-head attention and the masks it reads, as pure functions."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+
+from stepwise._typing import Array, Bool, Float
+
+
+def attend(
+  query: Float[Array, 'batch q heads dim'],
+  key: Float[Array, 'batch kv heads dim'],
+  value: Float[Array, 'batch kv heads dim'],
+  mask: Bool[Array, '#batch #q kv'],
+  *,
+  dropout: Callable[[Array], Array] | None = None,
+) -> Float[Array, 'batch q heads dim']:
+  """softmax(query . key / sqrt(dim)) value, in every head.
+
+  A query that may attend to nothing returns zeros, with finite gradients.
+  `dropout` is applied to the probabilities.
+  """
+  # float32 softmax, whatever the activations are.
+  wide = jnp.promote_types(query.dtype, jnp.float32)
+  logits = jnp.einsum(
+    'bqhd,bkhd->bhqk', query, key, preferred_element_type=wide
+  ) * (query.shape[-1] ** -0.5)
+  allowed = mask[:, None]
+  # A finite floor: an empty row is then uniform, not NaN, before it is zeroed.
+  floored = jnp.where(allowed, logits, jnp.finfo(wide).min)
+  weights = jnp.where(allowed, jax.nn.softmax(floored), 0)
+  if dropout is not None:
+    weights = dropout(weights)
+  return jnp.einsum('bhqk,bkhd->bqhd', weights.astype(value.dtype), value)
+
+
+def key_mask(real: Bool[Array, 'batch kv']) -> Bool[Array, 'batch 1 kv']:
+  """Every query may attend to every real key."""
+  return real[:, None, :]
+
+
+def causal_mask(length: int) -> Bool[Array, '1 length length']:
+  """Position q may attend to positions 0..q."""
+  return jnp.tril(jnp.ones((1, length, length), bool))

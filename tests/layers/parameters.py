@@ -1,0 +1,84 @@
+"""What tests do with parameter trees: draw, stack, count and describe them."""
+
+import functools
+import json
+import pathlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import linen as nn
+from flax import traverse_util
+
+TESTDATA = pathlib.Path(__file__).parent.parent / 'testdata'
+
+
+def draw(module: nn.Module, *inputs, seed: int = 0) -> dict:
+  """Unboxed variables, all normal: initial values would hide most mistakes."""
+  shapes = jax.eval_shape(
+    lambda *args: nn.meta.unbox(module.init(jax.random.key(0), *args)), *inputs
+  )
+  random = np.random.default_rng(seed)
+  return jax.tree.map(
+    lambda leaf: jnp.asarray(0.4 * random.normal(size=leaf.shape), leaf.dtype),
+    shapes,
+  )
+
+
+def run(module: nn.Module, variables: dict, *inputs, method=None):
+  """`module.apply` under jit, compiled once per module and shapes."""
+  return _compiled(module, method)(variables, inputs)
+
+
+@functools.cache
+def _compiled(module: nn.Module, method):
+  return jax.jit(lambda v, xs: module.apply(v, *xs, method=method))
+
+
+def dropout_key(seed: int) -> jax.Array:
+  """A key whose bits compile three times faster than threefry's."""
+  return jax.random.key(seed, impl='unsafe_rbg')
+
+
+def count(module: nn.Module, *inputs) -> int:
+  variables = jax.eval_shape(module.init, jax.random.key(0), *inputs)
+  return sum(leaf.size for leaf in jax.tree.leaves(variables))
+
+
+def stack_layers(tree: dict) -> dict:
+  """Turns every `layers_0`, `layers_1`, ... into one stacked `layers`."""
+  if not isinstance(tree, dict):
+    return tree
+  layers = [
+    tree[f'layers_{i}'] for i in range(len(tree)) if f'layers_{i}' in tree
+  ]
+  stacked = {
+    name: stack_layers(child)
+    for name, child in tree.items()
+    if not name.startswith('layers_')
+  }
+  if layers:
+    stacked['layers'] = jax.tree.map(lambda *xs: jnp.stack(xs), *layers)
+  return stacked
+
+
+def describe(module: nn.Module, *inputs) -> dict[str, str]:
+  """Path -> 'axis=size axis=size' of every parameter; all must be named."""
+  variables = jax.eval_shape(module.init, jax.random.key(0), *inputs)
+  flat = traverse_util.flatten_dict(variables['params'], sep='/')
+  described = {}
+  for path, leaf in sorted(flat.items()):
+    assert isinstance(leaf, nn.LogicallyPartitioned), (
+      f'{path} has no axis names'
+    )
+    shape = leaf.value.shape
+    assert len(leaf.names) == len(shape), path
+    assert all(leaf.names), f'{path} has an unnamed axis'
+    described[path] = ' '.join(
+      f'{name}={size}' for name, size in zip(leaf.names, shape, strict=True)
+    )
+  return described
+
+
+def contract(name: str) -> dict[str, str]:
+  return json.loads((TESTDATA / f'{name}.json').read_text())
