@@ -17,6 +17,8 @@ import jax
 import pytest
 
 jax.config.update('jax_numpy_rank_promotion', 'raise')
+# Tests compile far more than they compute.
+jax.config.update('jax_disable_most_optimizations', True)
 
 
 @pytest.fixture

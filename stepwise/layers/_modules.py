@@ -11,6 +11,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
+from flax.linen.dtypes import promote_dtype
 
 from stepwise._typing import Array, DTypeLike, Float, Int
 
@@ -45,55 +46,60 @@ class Norm(nn.Module):
   def __call__(
     self, inputs: Float[Array, '*batch embed']
   ) -> Float[Array, '*batch embed']:
-    normed = nn.LayerNorm(
-      epsilon=self.epsilon,
-      dtype=jnp.promote_types(inputs.dtype, jnp.float32),
-      use_fast_variance=False,
-      scale_init=ones_init('embed'),
-      bias_init=zeros_init('embed'),
-      name='norm',
-    )(inputs)
-    return normed.astype(self.dtype or inputs.dtype)
+    shape = inputs.shape[-1:]
+    scale = self.param('scale', ones_init('embed'), shape)
+    bias = self.param('bias', zeros_init('embed'), shape)
+    wide = inputs.astype(jnp.promote_types(inputs.dtype, jnp.float32))
+    centred = wide - wide.mean(axis=-1, keepdims=True)
+    variance = jnp.square(centred).mean(axis=-1, keepdims=True)
+    normed = centred * jax.lax.rsqrt(variance + self.epsilon)
+    output = normed * jnp.broadcast_to(scale, normed.shape)
+    output += jnp.broadcast_to(bias, normed.shape)
+    return output.astype(self.dtype or inputs.dtype)
 
 
-class HeadProjection(nn.Module):
-  """Projects `embed` to `[heads, dim]`: a query, key or value."""
+class Dense(nn.Module):
+  """A dense layer with bias between any number of trailing axes.
 
-  heads: int
-  dim: int
+  Attributes:
+    features: shape of the output axes.
+    axes: logical names of the kernel: input axes, then output axes.
+    dtype: dtype of the computation; None = that of inputs and parameters.
+    stddev: spread of the initial kernel.
+  """
+
+  features: tuple[int, ...]
+  axes: tuple[str, ...]
   dtype: DTypeLike | None = None
+  stddev: float = 0.02
 
   @nn.compact
-  def __call__(
-    self, inputs: Float[Array, '*batch embed']
-  ) -> Float[Array, '*batch heads dim']:
-    return nn.DenseGeneral(
-      features=(self.heads, self.dim),
-      dtype=self.dtype,
-      kernel_init=kernel_init('embed', 'heads', 'kv'),
-      bias_init=zeros_init('heads', 'kv'),
-      name='dense',
-    )(inputs)
+  def __call__(self, inputs: Float[Array, '...']) -> Float[Array, '...']:
+    contracted = len(self.axes) - len(self.features)
+    shape = inputs.shape[-contracted:] + self.features
+    kernel = self.param(
+      'kernel', kernel_init(*self.axes, stddev=self.stddev), shape
+    )
+    bias = self.param(
+      'bias', zeros_init(*self.axes[contracted:]), self.features
+    )
+    inputs, kernel, bias = promote_dtype(inputs, kernel, bias, dtype=self.dtype)
+    output = jnp.tensordot(inputs, kernel, axes=contracted)
+    return output + jnp.broadcast_to(bias, output.shape)
 
 
-class OutputProjection(nn.Module):
-  """Projects the heads of an attention back to `embed`."""
+def head_projection(
+  heads: int, dim: int, dtype: DTypeLike | None = None, name: str | None = None
+) -> Dense:
+  """`[..., embed]` to `[..., heads, dim]`: a query, key or value."""
+  return Dense((heads, dim), ('embed', 'heads', 'kv'), dtype, name=name)
 
-  features: int
-  dtype: DTypeLike | None = None
 
-  @nn.compact
-  def __call__(
-    self, inputs: Float[Array, '*batch heads dim']
-  ) -> Float[Array, '*batch features']:
-    return nn.DenseGeneral(
-      features=self.features,
-      axis=(-2, -1),
-      dtype=self.dtype,
-      kernel_init=kernel_init('heads', 'kv', 'embed'),
-      bias_init=zeros_init('embed'),
-      name='dense',
-    )(inputs)
+def output_projection(
+  features: int, dtype: DTypeLike | None = None, name: str | None = None
+) -> Dense:
+  """`[..., heads, dim]` back to `[..., embed]`."""
+  return Dense((features,), ('heads', 'kv', 'embed'), dtype, name=name)
 
 
 class FeedForward(nn.Module):
@@ -107,20 +113,10 @@ class FeedForward(nn.Module):
   def __call__(
     self, inputs: Float[Array, '*batch embed']
   ) -> Float[Array, '*batch embed']:
-    hidden = nn.Dense(
-      self.mlp,
-      dtype=self.dtype,
-      kernel_init=kernel_init('embed', 'mlp'),
-      bias_init=zeros_init('mlp'),
-      name='in',
-    )(inputs)
-    return nn.Dense(
-      inputs.shape[-1],
-      dtype=self.dtype,
-      kernel_init=kernel_init('mlp', 'embed'),
-      bias_init=zeros_init('embed'),
-      name='out',
-    )(ACTIVATIONS[self.activation](hidden))
+    hidden = Dense((self.mlp,), ('embed', 'mlp'), self.dtype, name='in')(inputs)
+    hidden = ACTIVATIONS[self.activation](hidden)
+    features = inputs.shape[-1:]
+    return Dense(features, ('mlp', 'embed'), self.dtype, name='out')(hidden)
 
 
 class Embedding(nn.Module):

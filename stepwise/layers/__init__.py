@@ -1,0 +1,63 @@
+"""Layers for long and structured documents: JAX and Flax, nothing else."""
+
+from stepwise.layers._etc import (
+  ETCConfig,
+  ETCEncoder,
+  GlobalLocalAttention,
+  GlobalLocalLayer,
+  GlobalLocalStack,
+)
+from stepwise.layers._global_local import (
+  IMPLEMENTATIONS,
+  global_local_attention,
+)
+from stepwise.layers._heads import (
+  AttentionHeads,
+  RelativeTable,
+  RelativeTables,
+)
+from stepwise.layers._positions import (
+  distance_labels,
+  example_ids_from_breakpoints,
+  full_labels,
+  member_label,
+  num_labels,
+  outside_label,
+  separate_segments,
+  window_labels,
+)
+from stepwise.layers._softmax import Dropout
+from stepwise.layers._structure import (
+  AttentionPattern,
+  PairStructure,
+  UnitStructure,
+  fixed_units,
+  pair_structure,
+)
+
+__all__ = [
+  'IMPLEMENTATIONS',
+  'AttentionHeads',
+  'AttentionPattern',
+  'Dropout',
+  'ETCConfig',
+  'ETCEncoder',
+  'GlobalLocalAttention',
+  'GlobalLocalLayer',
+  'GlobalLocalStack',
+  'PairStructure',
+  'RelativeTable',
+  'RelativeTables',
+  'UnitStructure',
+  'distance_labels',
+  'example_ids_from_breakpoints',
+  'fixed_units',
+  'full_labels',
+  'global_local_attention',
+  'member_label',
+  'num_labels',
+  'outside_label',
+  'pair_structure',
+  'separate_segments',
+  'window_labels',
+]

@@ -1,0 +1,516 @@
+"""The ETC encoder (Ainslie et al. 2020): global-local transformer layers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+from flax import linen as nn
+
+from stepwise._typing import Array, DTypeLike, Float, Int
+from stepwise.layers._global_local import (
+  IMPLEMENTATIONS,
+  global_local_attention,
+)
+from stepwise.layers._heads import (
+  AttentionHeads,
+  RelativeTable,
+  RelativeTables,
+)
+from stepwise.layers._modules import (
+  Dense,
+  Embedding,
+  FeedForward,
+  Norm,
+  head_projection,
+  kernel_init,
+  output_projection,
+  zeros_init,
+)
+from stepwise.layers._softmax import Dropout
+from stepwise.layers._structure import AttentionPattern, Structure
+
+# Which projection serves a slot that has none of its own. 'kv' shares by the
+# side that queries; 'qkv' uses one query, one key and one value everywhere.
+_SHARING: dict[str, dict[str, str]] = {
+  'none': {},
+  'kv': {
+    'l2g_key': 'l2l_key',
+    'l2g_value': 'l2l_value',
+    'g2l_key': 'g2g_key',
+    'g2l_value': 'g2g_value',
+  },
+  'qkv': {
+    'global_query': 'long_query',
+    **{f'{part}_key': 'l2l_key' for part in ('l2g', 'g2g', 'g2l')},
+    **{f'{part}_value': 'l2l_value' for part in ('l2g', 'g2g', 'g2l')},
+  },
+}
+_FROM_LONG = ('long_query', 'l2l_key', 'l2l_value', 'g2l_key', 'g2l_value')
+
+Streams = tuple[
+  Float[Array, 'batch length embed'], Float[Array, 'batch globals width']
+]
+
+
+@dataclass(frozen=True)
+class ETCConfig:
+  """Sizes and options of an ETC encoder; the defaults are this paper's.
+
+  Attributes:
+    vocab: rows of the token table, used by long and global tokens.
+    embed: width of the long stream.
+    heads: attention heads.
+    mlp: inner width of the feed-forward block.
+    layers: number of layers.
+    pattern: radius, clipping distance and hard masks of the attention.
+    labels: rows of every relative table; 0 = no relative terms.
+    segments: rows of the segment table.
+    dim: size of a head; None = `embed / heads`.
+    global_embed: width of the global stream; None = `embed`.
+    global_mlp: inner width of an unshared global feed-forward; None = `mlp`.
+    embedding_width: width of the token table if it is projected to `embed`.
+    long_positions: rows of an absolute position table; 0 = none.
+    global_positions: the same for global tokens.
+    sharing: projections shared between parts, `'none'`, `'kv'` or `'qkv'`.
+    share_output: one output projection for long and global rows.
+    share_feed_forward: one feed-forward block and norm for both streams.
+    pre_norm: norms at the input of a block instead of after its residual.
+    activation: `'gelu_tanh'` or `'gelu_exact'`.
+    epsilon: of the norms.
+    dropout: rate after embeddings, of probabilities, and of every update.
+    remat_period: layers per recomputed group, the remainder first and the
+      last group never; 0 = no rematerialisation. Under `scan_layers` any
+      positive period recomputes every layer.
+    scan_layers: one compiled layer, parameters stacked on a `layers` axis.
+    implementation: `'blocked'` or `'dense'` attention.
+    block: long tokens per block of `'blocked'`; None = chosen.
+    dtype: dtype of activations; None = that of the parameters.
+  """
+
+  vocab: int = 30522
+  embed: int = 768
+  heads: int = 12
+  mlp: int = 3072
+  layers: int = 12
+  pattern: AttentionPattern = AttentionPattern(hard_g2l=True)
+  labels: int = 32
+  segments: int = 16
+  dim: int | None = None
+  global_embed: int | None = None
+  global_mlp: int | None = None
+  embedding_width: int | None = None
+  long_positions: int = 0
+  global_positions: int = 0
+  sharing: str = 'none'
+  share_output: bool = False
+  share_feed_forward: bool = True
+  pre_norm: bool = False
+  activation: str = 'gelu_tanh'
+  epsilon: float = 1e-12
+  dropout: float = 0.1
+  remat_period: int = 0
+  scan_layers: bool = False
+  implementation: str = 'blocked'
+  block: int | None = None
+  dtype: DTypeLike | None = None
+
+  def __post_init__(self) -> None:
+    if self.dim is None and self.embed % self.heads:
+      raise ValueError(
+        f'embed is {self.embed}, must be a multiple of heads={self.heads}'
+        ' unless dim is given.'
+      )
+    if self.sharing not in _SHARING:
+      raise ValueError(
+        f'sharing is {self.sharing!r}, must be one of {tuple(_SHARING)}.'
+      )
+    if self.implementation not in IMPLEMENTATIONS:
+      raise ValueError(
+        f'implementation is {self.implementation!r}, must be one of'
+        f' {IMPLEMENTATIONS}.'
+      )
+    shared = self.sharing != 'none' or self.share_output
+    if self.global_width != self.embed and (shared or self.share_feed_forward):
+      raise ValueError(
+        f'global_embed is {self.global_width} and embed is {self.embed}, must'
+        ' be equal when anything is shared between the streams.'
+      )
+
+  @property
+  def head_dim(self) -> int:
+    return self.dim or self.embed // self.heads
+
+  @property
+  def global_width(self) -> int:
+    return self.global_embed or self.embed
+
+
+class RelativeEmbedding(nn.Module):
+  """Owns a relative table: vectors and biases of labels."""
+
+  labels: int
+  heads: int
+  dim: int
+
+  @nn.compact
+  def __call__(self) -> RelativeTable:
+    return RelativeTable(
+      self.param(
+        'embedding',
+        kernel_init('labels', 'heads', 'kv', stddev=0.5),
+        (self.labels, self.heads, self.dim),
+      ),
+      self.param(
+        'bias', zeros_init('labels', 'heads'), (self.labels, self.heads)
+      ),
+    )
+
+
+class GlobalLocalAttention(nn.Module):
+  """Projections, relative tables and outputs around the pure function."""
+
+  config: ETCConfig
+
+  @nn.compact
+  def __call__(
+    self,
+    long: Float[Array, 'batch length embed'],
+    glob: Float[Array, 'batch globals width'],
+    structure: Structure,
+    deterministic: bool = True,
+  ) -> Streams:
+    config = self.config
+    outputs = global_local_attention(
+      self._heads(long, glob),
+      structure,
+      config.pattern,
+      self._tables(),
+      implementation=config.implementation,
+      block=config.block,
+      dropout=self._dropout(deterministic),
+    )
+    to_long = output_projection(config.embed, config.dtype, 'long_output')
+    to_global = to_long
+    if not config.share_output:
+      to_global = output_projection(
+        config.global_width, config.dtype, 'global_output'
+      )
+    return to_long(outputs[0]), to_global(outputs[1])
+
+  def _heads(
+    self,
+    long: Float[Array, 'batch length embed'],
+    glob: Float[Array, 'batch globals width'],
+  ) -> AttentionHeads:
+    config = self.config
+    shared = _SHARING[config.sharing]
+    projections = {
+      slot: head_projection(
+        config.heads, config.head_dim, config.dtype, name=slot
+      )
+      for slot in AttentionHeads._fields
+      if slot not in shared
+    }
+    heads = {
+      slot: projections[shared.get(slot, slot)](
+        long if slot in _FROM_LONG else glob
+      )
+      for slot in AttentionHeads._fields
+    }
+    return AttentionHeads(
+      **{
+        slot: nn.with_logical_constraint(
+          array, ('batch', _axis(slot), 'heads', 'kv')
+        )
+        for slot, array in heads.items()
+      }
+    )
+
+  def _tables(self) -> RelativeTables:
+    config = self.config
+    if not config.labels:
+      return RelativeTables()
+    sizes = (config.labels, config.heads, config.head_dim)
+    return RelativeTables(
+      RelativeEmbedding(*sizes, name='long_relative')(),
+      RelativeEmbedding(*sizes, name='global_relative')(),
+    )
+
+  def _dropout(self, deterministic: bool) -> Dropout:
+    if deterministic or not self.config.dropout:
+      return Dropout()
+    return Dropout(self.config.dropout, self.make_rng('dropout'))
+
+
+def _axis(slot: str) -> str:
+  return 'length' if slot in _FROM_LONG else 'global'
+
+
+class GlobalLocalLayer(nn.Module):
+  """Attention and feed-forward, each with residual, dropout and norm.
+
+  post-norm:  x <- LN(x + drop(f(x)))      pre-norm:  x <- x + drop(f(LN(x)))
+  """
+
+  config: ETCConfig
+
+  @nn.compact
+  def __call__(
+    self,
+    long: Float[Array, 'batch length embed'],
+    glob: Float[Array, 'batch globals width'],
+    structure: Structure,
+    deterministic: bool = True,
+  ) -> Streams:
+    config = self.config
+    attention = GlobalLocalAttention(config, name='attention')
+    long_block, global_block = self._feed_forwards()
+    streams = self._residual(
+      (long, glob),
+      lambda x, y: attention(x, y, structure, deterministic),
+      (self._norm('long_attention_norm'), self._norm('global_attention_norm')),
+      deterministic,
+    )
+    return self._residual(
+      streams,
+      lambda x, y: (long_block[0](x), global_block[0](y)),
+      (long_block[1], global_block[1]),
+      deterministic,
+    )
+
+  def _residual(
+    self,
+    streams: Streams,
+    function: Any,
+    norms: tuple[Norm, Norm],
+    deterministic: bool,
+  ) -> Streams:
+    drop = nn.Dropout(self.config.dropout, deterministic=deterministic)
+    if self.config.pre_norm:
+      normed = [norm(x) for norm, x in zip(norms, streams, strict=True)]
+      updates = function(*normed)
+      out = [x + drop(u) for x, u in zip(streams, updates, strict=True)]
+    else:
+      updates = function(*streams)
+      out = [
+        norm(x + drop(u))
+        for norm, x, u in zip(norms, streams, updates, strict=True)
+      ]
+    return _constrain(out[0], 'length'), _constrain(out[1], 'global')
+
+  def _feed_forwards(
+    self,
+  ) -> tuple[tuple[FeedForward, Norm], tuple[FeedForward, Norm]]:
+    config = self.config
+    long = (
+      FeedForward(
+        config.mlp, config.activation, config.dtype, name='long_feed_forward'
+      ),
+      self._norm('long_feed_forward_norm'),
+    )
+    if config.share_feed_forward:
+      return long, long
+    return long, (
+      FeedForward(
+        config.global_mlp or config.mlp,
+        config.activation,
+        config.dtype,
+        name='global_feed_forward',
+      ),
+      self._norm('global_feed_forward_norm'),
+    )
+
+  def _norm(self, name: str) -> Norm:
+    return Norm(self.config.epsilon, self.config.dtype, name=name)
+
+
+def _constrain(array: Array, axis: str) -> Array:
+  return nn.with_logical_constraint(array, ('batch', axis, 'embed'))
+
+
+class _ScannedLayer(nn.Module):
+  """A layer in the form `nn.scan` wants: carry in, carry out."""
+
+  config: ETCConfig
+
+  @nn.compact
+  def __call__(
+    self, streams: Streams, structure: Structure, deterministic: bool
+  ) -> tuple[Streams, None]:
+    layer = GlobalLocalLayer(self.config, name='layer')
+    return layer(*streams, structure, deterministic), None
+
+
+class GlobalLocalStack(nn.Module):
+  """The layers of an ETC encoder, as a loop or as a scan."""
+
+  config: ETCConfig
+
+  def setup(self) -> None:
+    config = self.config
+    if config.scan_layers:
+      body = nn.remat(_ScannedLayer) if config.remat_period else _ScannedLayer
+      self.layers = nn.scan(
+        body,
+        variable_axes={'params': 0},
+        split_rngs={'params': True, 'dropout': True},
+        in_axes=nn.broadcast,
+        length=config.layers,
+        metadata_params={nn.PARTITION_NAME: 'layers'},
+      )(config)
+    else:
+      # Flax names these layer_0, layer_1, ...
+      self.layer = [GlobalLocalLayer(config) for _ in range(config.layers)]
+
+  def __call__(
+    self,
+    long: Float[Array, 'batch length embed'],
+    glob: Float[Array, 'batch globals width'],
+    structure: Structure,
+    deterministic: bool = True,
+  ) -> Streams:
+    streams = long, glob
+    if self.config.scan_layers:
+      streams, _ = self.layers(streams, structure, deterministic)
+      return streams
+    period = self.config.remat_period
+    groups = remat_groups(range(self.config.layers), period)
+    for position, group in enumerate(groups):
+
+      def run(stack, streams, structure, group=group):
+        for index in group:
+          streams = stack.layer[index](*streams, structure, deterministic)
+        return streams
+
+      recompute = period and position < len(groups) - 1
+      streams = (nn.remat(run) if recompute else run)(self, streams, structure)
+    return streams
+
+
+def remat_groups(layers: Sequence[Any], period: int) -> list[Sequence[Any]]:
+  """Groups of `period` layers, the remainder first; 0 = one group.
+
+  >>> remat_groups('abcde', 2)
+  ['a', 'bc', 'de']
+  """
+  if not period:
+    return [layers]
+  first = len(layers) % period
+  starts = ([0] if first else []) + list(range(first, len(layers), period))
+  return [
+    layers[a:b] for a, b in zip(starts, [*starts[1:], len(layers)], strict=True)
+  ]
+
+
+class ETCEncoder(nn.Module):
+  """Embeddings and the global-local stack.
+
+  Long and global tokens use the same token and segment tables, but norms of
+  their own. Without segment ids every long token is of segment 1 and every
+  global token of segment 0.
+  """
+
+  config: ETCConfig
+
+  @nn.compact
+  def __call__(
+    self,
+    tokens: Int[Array, 'batch length'],
+    global_tokens: Int[Array, 'batch globals'],
+    structure: Structure,
+    segments: Int[Array, 'batch length'] | None = None,
+    global_segments: Int[Array, 'batch globals'] | None = None,
+    long_adder: Float[Array, 'batch length embed'] | None = None,
+    global_adder: Float[Array, 'batch globals embed'] | None = None,
+    deterministic: bool = True,
+  ) -> Streams:
+    """Encodes; the adders are added to the summed embeddings."""
+    embed = ETCEmbeddings(self.config, name='embeddings')
+    long, glob = embed(
+      (tokens, global_tokens),
+      (segments, global_segments),
+      (long_adder, global_adder),
+      deterministic,
+    )
+    stack = GlobalLocalStack(self.config, name='stack')
+    return stack(long, glob, structure, deterministic)
+
+
+class ETCEmbeddings(nn.Module):
+  """token + segment (+ position) (+ adder) -> norm -> dropout."""
+
+  config: ETCConfig
+
+  @nn.compact
+  def __call__(
+    self,
+    tokens: tuple[Array, Array],
+    segments: tuple[Array | None, Array | None],
+    adders: tuple[Array | None, Array | None],
+    deterministic: bool,
+  ) -> Streams:
+    config = self.config
+    if config.global_width != config.embed:
+      raise ValueError(
+        f'global_embed is {config.global_width}, must equal embed='
+        f'{config.embed} when tokens of both streams share one table.'
+      )
+    look_up = self._token_lookup()
+    segment_table = Embedding(
+      config.segments,
+      config.embed,
+      ('segments', 'embed'),
+      config.dtype,
+      name='segments',
+    )
+    drop = nn.Dropout(config.dropout, deterministic=deterministic)
+    outputs = []
+    for side, axis, rows, default in (
+      (0, 'long', config.long_positions, 1),
+      (1, 'global', config.global_positions, 0),
+    ):
+      ids, segment_ids = tokens[side], segments[side]
+      if segment_ids is None:
+        segment_ids = jnp.full_like(ids, default)
+      total = look_up(ids) + segment_table(segment_ids)
+      total += self._positions(axis, rows, ids)
+      if adders[side] is not None:
+        total += adders[side]
+      norm = Norm(config.epsilon, config.dtype, name=f'{axis}_norm')
+      outputs.append(drop(norm(total)))
+    return _constrain(outputs[0], 'length'), _constrain(outputs[1], 'global')
+
+  def _token_lookup(self) -> Any:
+    config = self.config
+    width = config.embedding_width or config.embed
+    table = Embedding(config.vocab, width, dtype=config.dtype, name='tokens')
+    if config.embedding_width is None:
+      return table
+    projection = Dense(
+      (config.embed,),
+      ('embedding', 'embed'),
+      config.dtype,
+      stddev=width**-0.5,
+      name='projection',
+    )
+    return lambda ids: projection(table(ids))
+
+  def _positions(
+    self, axis: str, rows: int, ids: Int[Array, 'batch tokens']
+  ) -> Float[Array, '1 tokens embed'] | float:
+    if not rows:
+      return 0.0
+    if ids.shape[1] > rows:
+      raise ValueError(
+        f'{axis} input has {ids.shape[1]} tokens, but {axis}_positions is'
+        f' {rows}: give a larger table or a shorter input.'
+      )
+    table = Embedding(
+      rows,
+      self.config.embed,
+      ('positions', 'embed'),
+      self.config.dtype,
+      name=f'{axis}_positions',
+    )
+    return table(jnp.arange(ids.shape[1]))[None]

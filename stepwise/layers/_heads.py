@@ -1,0 +1,75 @@
+"""Queries, keys, values and relative tables, and the scores they give."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from stepwise._typing import Array, Bool, Float
+from stepwise.layers._softmax import NEG_INF, wide_dtype
+
+
+class AttentionHeads(NamedTuple):
+  """Queries, keys and values of the four parts of global-local attention.
+
+  `l2g_key` are the keys long queries read among global tokens, and so on.
+  """
+
+  long_query: Float[Array, 'batch length heads dim']
+  l2l_key: Float[Array, 'batch length heads dim']
+  l2l_value: Float[Array, 'batch length heads dim']
+  l2g_key: Float[Array, 'batch globals heads dim']
+  l2g_value: Float[Array, 'batch globals heads dim']
+  global_query: Float[Array, 'batch globals heads dim']
+  g2g_key: Float[Array, 'batch globals heads dim']
+  g2g_value: Float[Array, 'batch globals heads dim']
+  g2l_key: Float[Array, 'batch length heads dim']
+  g2l_value: Float[Array, 'batch length heads dim']
+
+
+class RelativeTable(NamedTuple):
+  """Key-side vectors and biases of relative labels."""
+
+  embedding: Float[Array, 'labels heads dim']
+  bias: Float[Array, 'labels heads']
+
+
+class RelativeTables(NamedTuple):
+  """One table for the rows of either side; None = no relative term."""
+
+  long_rows: RelativeTable | None = None
+  global_rows: RelativeTable | None = None
+
+
+def label_scores(
+  query: Float[Array, 'batch q heads dim'], table: RelativeTable | None
+) -> Float[Array, 'batch heads q labels'] | None:
+  """(q . E[m] + b[m]) / sqrt(dim) for every label m."""
+  if table is None:
+    return None
+  products = jnp.einsum(
+    'bqnd,rnd->bnqr',
+    query,
+    table.embedding.astype(query.dtype),
+    preferred_element_type=wide_dtype(query),
+  )
+  bias = table.bias.astype(products.dtype).T[None, :, None, :]
+  return (products + bias) * query.shape[-1] ** -0.5
+
+
+def pair_logits(
+  query: Float[Array, 'batch q heads dim'],
+  key: Float[Array, 'batch kv heads dim'],
+  relative: Float[Array, 'batch heads q kv'] | None,
+  mask: Bool[Array, 'batch q kv'],
+) -> Float[Array, 'batch heads q kv']:
+  """Scores of all pairs, -inf where masked."""
+  logits = jnp.einsum(
+    'bqnd,bknd->bnqk',
+    query,
+    key,
+    preferred_element_type=wide_dtype(query),
+  )
+  logits *= query.shape[-1] ** -0.5
+  if relative is not None:
+    logits += relative
+  return jnp.where(mask[:, None], logits, NEG_INF)
