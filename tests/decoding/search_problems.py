@@ -3,9 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from plan_twin import Problem
 
 from stepwise.decoding import Constraints, DecodeConfig, WordBudget
+from tests.decoding.plan_twin import Problem
 
 CONSTRAINTS = Constraints._fields
 

@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_twin import beam, greedy
-from search_problems import (
+
+from stepwise._errors import InputError
+from stepwise.decoding import (
+  Constraints,
+  DecodeConfig,
+  beam_search,
+  check_result,
+)
+from tests.decoding.plan_twin import beam, greedy
+from tests.decoding.search_problems import (
   CONSTRAINTS,
   found,
   make_constraints,
@@ -19,14 +27,6 @@ from search_problems import (
   on_device,
   score,
   twin,
-)
-
-from stepwise._errors import InputError
-from stepwise.decoding import (
-  Constraints,
-  DecodeConfig,
-  beam_search,
-  check_result,
 )
 
 BATCH, UNITS, STEPS = 2, 7, 3
@@ -231,6 +231,7 @@ def test_spare_slots_of_the_plan_change_nothing():
   assert_same(actual._replace(**short), expected)
 
 
+@pytest.mark.slow  # every operation is compiled by itself
 def test_jit_equals_no_jit():
   config = DecodeConfig(max_units=3, beam_size=3, stop_unit=0, never=(1,))
   memory, valid, _ = on_device(draw(3, config))
