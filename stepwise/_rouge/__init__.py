@@ -1,6 +1,5 @@
 """ROUGE from shared counts: the exact core of oracle and evaluation."""
 
-from stepwise._rouge._lcs import lcs_positions
 from stepwise._rouge._overlap import KINDS, Overlap, measure_overlap
 from stepwise._rouge._tokens import TOKENIZERS, tokenize_ascii, tokenize_unicode
 
@@ -8,7 +7,6 @@ __all__ = [
   'KINDS',
   'TOKENIZERS',
   'Overlap',
-  'lcs_positions',
   'measure_overlap',
   'tokenize_ascii',
   'tokenize_unicode',

@@ -54,7 +54,7 @@ def _differences(report: Report) -> Table:
     table.add_column(header, justify='right', no_wrap=True)
   for pair in report.comparisons:
     table.add_row(
-      Text(f'{pair.first} minus {pair.second}'),
+      Text(f'{pair.first} - {pair.second}'),
       *(_interval(pair.difference[column], '+') for column in _HEADERS),
       f'{pair.tukey_p:.3g}{"*" if pair.significant else ""}',
     )

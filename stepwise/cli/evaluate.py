@@ -113,7 +113,7 @@ def evaluate(
     processes=cores,
   )
   # Tables keep their shape in a file, whatever the terminal.
-  Console(width=None if sys.stdout.isatty() else 140).print(
+  Console(width=None if sys.stdout.isatty() else 160).print(
     report_tables(report)
   )
   outputs.save(report, [predictions, str(references), *(more_systems or [])])

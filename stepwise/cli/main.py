@@ -9,7 +9,7 @@ import sys
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli import doctor, params
+from stepwise.cli import doctor, evaluate, oracle, params
 
 app = typer.Typer(
   name='stepwise',
@@ -20,6 +20,8 @@ app = typer.Typer(
   context_settings={'help_option_names': ['-h', '--help']},
 )
 app.command()(doctor.doctor)
+app.command()(evaluate.evaluate)
+app.command()(oracle.oracle)
 app.command()(params.params)
 
 

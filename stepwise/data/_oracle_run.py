@@ -92,6 +92,8 @@ def write_oracles(
     on_progress: called with the number of items done since the last call.
   """
   source = Path(source)
+  if next(_items(source), None) is None:
+    raise InputError(f'{source}: empty; at least one document is needed.')
   made_from = {
     'input': _digest(source),
     'options': asdict(options),
@@ -129,11 +131,12 @@ def _chunk_lines(
 
 
 def _line(options: OracleOptions, item: _Item) -> dict[str, Any] | BadLine:
+  form = find_format(item.file)
+  # The ids of `read_documents`: records and oracles meet by them.
+  name = f'{item.file.name}:{item.number}'
+  name = item.file.stem if form.whole_file else name
   try:
-    fields = find_format(item.file).parse(item.raw)
-    document = make_document(
-      {'id': f'{item.file.name}:{item.number}', **fields}
-    )
+    document = make_document({'id': name, **form.parse(item.raw)})
     if not document.summary:
       raise InputError('no summary to compare the article with.')
   except InputError as error:
@@ -162,13 +165,10 @@ def _digest(source: Path) -> str:
   """SHA-256 of a file's content, or of all stories of a folder."""
   digest = hashlib.sha256()
   files = sorted(source.glob('*.story')) if source.is_dir() else [source]
-  try:
-    for file in files:
-      with file.open('rb') as stream:
-        while block := stream.read(2**20):
-          digest.update(block)
-  except OSError as error:
-    raise InputError(f'{source}: {error.strerror}.') from error
+  for file in files:
+    with file.open('rb') as stream:
+      while block := stream.read(2**20):
+        digest.update(block)
   return digest.hexdigest()
 
 

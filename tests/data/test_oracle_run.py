@@ -12,6 +12,7 @@ from stepwise.data import (
   document_oracles,
   find_oracle,
   make_document,
+  read_documents,
   write_oracles,
 )
 
@@ -142,12 +143,28 @@ def test_a_folder_of_stories_is_numbered_by_file(tmp_path):
   write_oracles(tmp_path, target, OracleOptions())
   lines = read_lines(target)
   assert [line['line'] for line in lines] == [1, 2]
+  assert [line['id'] for line in lines] == ['a', 'b']
   assert [line['oracle'] for line in lines] == [[0], [0]]
 
 
-def test_a_missing_input_is_an_error(tmp_path):
-  with pytest.raises(InputError, match=r'none\.jsonl: No such file'):
+def test_a_missing_or_empty_input_is_an_error(tmp_path):
+  with pytest.raises(InputError, match=r'none\.jsonl: no such file'):
     write_oracles(tmp_path / 'none.jsonl', tmp_path / 'out', OracleOptions())
+  (tmp_path / 'empty.jsonl').write_text('\n')
+  for source in (tmp_path / 'empty.jsonl', tmp_path):
+    with pytest.raises(InputError, match='empty; at least one document'):
+      write_oracles(source, tmp_path / 'out', OracleOptions())
+  assert [path.name for path in tmp_path.iterdir()] == ['empty.jsonl']
+
+
+def test_ids_are_those_of_the_reader(tmp_path):
+  source, target = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+  rows = [record(0), {**record(1), 'id': 7}, record(2)]
+  del rows[2]['id']
+  source.write_text('\n'.join(map(json.dumps, rows)))
+  write_oracles(source, target, OracleOptions())
+  expected = [document.id for document in read_documents(source)]
+  assert [line['id'] for line in read_lines(target)] == expected
 
 
 def test_only_units_within_the_tokens_are_chosen():
