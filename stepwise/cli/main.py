@@ -9,7 +9,7 @@ import sys
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli import doctor, evaluate, oracle, params
+from stepwise.cli import data, doctor, evaluate, oracle, params
 
 app = typer.Typer(
   name='stepwise',
@@ -19,6 +19,7 @@ app = typer.Typer(
   pretty_exceptions_enable=False,
   context_settings={'help_option_names': ['-h', '--help']},
 )
+app.add_typer(data.app, name='data')
 app.command()(doctor.doctor)
 app.command()(evaluate.evaluate)
 app.command()(oracle.oracle)

@@ -1,9 +1,80 @@
 """Documents in, records out: pure Python and numpy, no JAX, no TensorFlow."""
 
+from stepwise.data._buckets import (
+  Batch,
+  Buckets,
+  batches,
+  pad_batch,
+  restore_order,
+)
+from stepwise.data._build import (
+  BuildReport,
+  RecordOptions,
+  build_records,
+  read_oracles,
+)
+from stepwise.data._check import FileReport, check_files
 from stepwise.data._documents import Document
+from stepwise.data._oracle_run import (
+  OracleOptions,
+  document_oracle,
+  document_oracles,
+  write_oracles,
+)
+from stepwise.data._readers import BadLine, make_document, read_documents
+from stepwise.data._record_files import load_records, save_records
+from stepwise.data._records import (
+  Record,
+  extractive_example,
+  make_record,
+  stepwise_examples,
+)
 from stepwise.data._splitter import split_sentences
+from stepwise.data._summaries import read_predictions, read_references
+from stepwise.data._tokenizers import Tokenizer, byte_level_bpe, wordpiece
+from stepwise.data.oracle import (
+  Oracle,
+  combination_oracle,
+  find_oracle,
+  fitting_units,
+  greedy_oracle,
+)
 
 __all__ = [
+  'BadLine',
+  'Batch',
+  'Buckets',
+  'BuildReport',
   'Document',
+  'FileReport',
+  'Oracle',
+  'OracleOptions',
+  'Record',
+  'RecordOptions',
+  'Tokenizer',
+  'batches',
+  'build_records',
+  'byte_level_bpe',
+  'check_files',
+  'combination_oracle',
+  'document_oracle',
+  'document_oracles',
+  'extractive_example',
+  'find_oracle',
+  'fitting_units',
+  'greedy_oracle',
+  'load_records',
+  'make_document',
+  'make_record',
+  'pad_batch',
+  'read_documents',
+  'read_oracles',
+  'read_predictions',
+  'read_references',
+  'restore_order',
+  'save_records',
   'split_sentences',
+  'stepwise_examples',
+  'wordpiece',
+  'write_oracles',
 ]

@@ -66,7 +66,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
   with open_for_reading(path) as stream:
     for number, line in enumerate(stream, start=1):
       if line.strip():
-        yield number, line
+        yield number, line.strip()
 
 
 def _table(delimiter: str) -> Callable[[Path], Iterator[tuple[int, Fields]]]:

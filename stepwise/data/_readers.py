@@ -149,8 +149,11 @@ def _mend(paragraphs: list[str]) -> list[str]:
   """Rejoins paragraphs that are lines of a hard-wrapped one.
 
   Some stories put every line in a paragraph of its own: if one has no stop at
-  its end and the next goes on in lower case, they are one.
+  its end and the next goes on in lower case, they are one. A text that begins
+  in lower case is taken for lower-cased, where this says nothing.
   """
+  if not paragraphs or paragraphs[0].lstrip()[0].islower():
+    return paragraphs
   mended = paragraphs[:1]
   for previous, following in pairwise(paragraphs):
     has_stop = previous.rstrip()[-1] in _ENDS

@@ -1,6 +1,6 @@
 """Records: a document as the two arrays every model reads, and examples."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
@@ -210,9 +210,8 @@ def extractive_example(record: Record, oracle_units: Sequence[int]) -> Example:
   )
 
 
-def _units_in_record(
-  record: Record, oracle_units: Sequence[int]
-) -> Iterator[int]:
+def check_oracle(record: Record, oracle_units: Sequence[int]) -> None:
+  """Raises an `InputError` unless the units are those of the document."""
   in_document = record.num_units - record.special + record.units_cut
   for unit in oracle_units:
     if not 0 <= unit < in_document:
@@ -220,8 +219,12 @@ def _units_in_record(
         f'oracle_units has {unit}; document {record.id!r} has {in_document} '
         'units, counted from 0.'
       )
-    if unit + record.special < record.num_units:
-      yield unit + record.special
+
+
+def _units_in_record(record: Record, oracle_units: Sequence[int]) -> list[int]:
+  check_oracle(record, oracle_units)
+  units = [unit + record.special for unit in oracle_units]
+  return [unit for unit in units if unit < record.num_units]
 
 
 def _example(

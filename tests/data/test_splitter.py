@@ -45,7 +45,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(TEXTS)
 def test_spans_partition_the_text_except_white_space(text):
   position = 0
@@ -57,7 +57,7 @@ def test_spans_partition_the_text_except_white_space(text):
   assert text[position:].strip() == ''
 
 
-@settings(max_examples=2500, deadline=None)
+@settings(max_examples=1500, deadline=None)
 @given(TEXTS)
 def test_splitting_a_sentence_gives_that_sentence(text):
   for start, end in split_sentences(text):
@@ -132,25 +132,22 @@ def test_hard_wrapped_text_is_split_at_stops_only():
 
 
 @pytest.mark.parametrize(
-  'piece',
+  ('piece', 'units'),
   [
-    '. A',
-    'a.',
-    '.',
-    ' ',
-    '\n',
-    'a\n',
-    '" ',
-    'J. ',
-    '。',
-    '[1',
-    '! ',
-    'x',
-    '; ',
+    *(
+      (' ', 0),
+      ('\n', 0),
+      ('x', 1),
+      ('.', 1),
+      ('。', 1),
+      ('a.', 1),
+      ('J. ', 1),
+    ),
+    *(('! ', 1), ('" ', 1), ('[1', 1), ('; ', 1), ('a\n', 1), ('. A', 2)),
+    *(('Hi. ', 15_000), ('"Go!" Tom ', 6_001), ('好。', 30_000)),
   ],
 )
-def test_a_repeated_piece_takes_linear_time(piece):
-  """Quadratic rules would need minutes here, not the default timeout."""
-  text = piece * (300_000 // len(piece))
-  spans = split_sentences(text)
-  assert sum(end - start for start, end in spans) <= len(text)
+def test_repeated_pieces(piece, units):
+  """Whatever is not linear in the length of the text would not end here."""
+  text = piece * (60_000 // len(piece))
+  assert len(split_sentences(text)) == units

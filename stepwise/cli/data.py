@@ -1,0 +1,158 @@
+"""`stepwise data`: check document files, build training records."""
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stepwise._errors import InputError
+
+if TYPE_CHECKING:
+  from stepwise.data import BuildReport, FileReport, Tokenizer
+
+_SHOWN_DUPLICATES = 10
+
+app = typer.Typer(
+  help='Check document files and build training records.',
+  no_args_is_help=True,
+)
+
+
+@app.command()
+def check(
+  files: Annotated[
+    list[Path],
+    typer.Argument(help='Documents: .jsonl, .csv, .parquet, .story, .txt ...'),
+  ],
+  as_json: Annotated[
+    bool, typer.Option('--json', help='Print everything as JSON.')
+  ] = False,
+) -> None:
+  """Reports counts, lengths, duplicates and every bad line.
+
+  Give all splits at once to see duplicates across them. The exit code is 0 if
+  every line is good, 1 if some are bad, 2 if a file cannot be read.
+  """
+  from stepwise.data import check_files
+
+  reports = check_files(files)
+  if as_json:
+    print(json.dumps([dataclasses.asdict(report) for report in reports]))
+  else:
+    for report in reports:
+      print('\n'.join(_describe_file(report)))
+  if any(report.bad_lines for report in reports):
+    raise typer.Exit(1)
+
+
+def _describe_file(report: 'FileReport') -> list[str]:
+  lines = [
+    f'{report.path}: {report.documents} documents, '
+    f'{report.without_summary} without summary, '
+    f'{len(report.duplicates)} duplicates, {len(report.bad_lines)} bad lines'
+  ]
+  for name in ('units', 'words', 'summary_units'):
+    counts = getattr(report, name)
+    if counts is not None:
+      lines.append(
+        f'  {name.replace("_", " "):<14} mean {counts.mean:.1f}, '
+        f'smallest {counts.smallest}, median {counts.median:g}, '
+        f'95% {counts.percentile_95:g}, largest {counts.largest}'
+      )
+  lines += [
+    f'  duplicate: {duplicate.id} is {duplicate.first_id} '
+    f'of {duplicate.first_path}'
+    for duplicate in report.duplicates[:_SHOWN_DUPLICATES]
+  ]
+  if len(report.duplicates) > _SHOWN_DUPLICATES:
+    more = len(report.duplicates) - _SHOWN_DUPLICATES
+    lines.append(f'  and {more} more duplicates: --json lists all')
+  return lines + [f'  bad: {bad}' for bad in report.bad_lines]
+
+
+@app.command()
+def build(
+  source: Annotated[Path, typer.Argument(metavar='IN', help='Documents.')],
+  target: Annotated[
+    Path, typer.Argument(metavar='OUT', help='Records: JSON lines.')
+  ],
+  tokenizer: Annotated[
+    str, typer.Option(help='wordpiece, or VOCAB.json,MERGES.txt of RoBERTa.')
+  ] = 'wordpiece',
+  oracle: Annotated[
+    Path | None,
+    typer.Option(help='Output of `stepwise oracle`; default: search now.'),
+  ] = None,
+  extractive: Annotated[
+    bool,
+    typer.Option('--extractive', help='No special units (not stepwise).'),
+  ] = False,
+  max_units: Annotated[int | None, typer.Option(min=1)] = None,
+  max_tokens: Annotated[int | None, typer.Option(min=1)] = None,
+  max_unit_tokens: Annotated[int | None, typer.Option(min=1)] = None,
+  processes: Annotated[
+    int | None, typer.Option(min=1, help='Default: one per core.')
+  ] = None,
+) -> None:
+  """Writes training records: token ids, units and oracle of every document.
+
+  Limits count special units. What is cut is reported, bad lines are skipped
+  and listed. The exit code is 0, 1 if there were bad lines, 2 if a file cannot
+  be used.
+  """
+  from rich.console import Console
+  from rich.progress import Progress
+
+  from stepwise.data import RecordOptions, build_records, read_oracles
+
+  options = RecordOptions(
+    special_units=() if extractive else ('eot', 'beg'),
+    max_units=max_units,
+    max_tokens=max_tokens,
+    max_unit_tokens=max_unit_tokens,
+  )
+  console = Console(stderr=True)
+  with Progress(
+    console=console, transient=True, disable=not console.is_terminal
+  ) as progress:
+    task = progress.add_task(f'Records of {source.name}', total=None)
+    report = build_records(
+      source,
+      target,
+      _tokenizer(tokenizer),
+      options,
+      oracles=None if oracle is None else read_oracles(oracle),
+      processes=processes or len(os.sched_getaffinity(0)),
+      on_progress=lambda records: progress.advance(task, records),
+    )
+  for bad in report.bad_lines:
+    print(f'bad: {bad}')
+  print(f'{target}: {_describe_build(report)}')
+  if report.bad_lines:
+    raise typer.Exit(1)
+
+
+def _describe_build(report: 'BuildReport') -> str:
+  return (
+    f'{report.records} records; {report.documents_cut} documents lack '
+    f'{report.units_cut} units, {report.units_shortened} units are shortened; '
+    f'left out: {report.without_summary} without summary, '
+    f'{len(report.bad_lines)} bad lines'
+  )
+
+
+def _tokenizer(name: str) -> 'Tokenizer':
+  from stepwise.data import byte_level_bpe, wordpiece
+
+  if name == 'wordpiece':
+    return wordpiece()
+  vocab, comma, merges = name.partition(',')
+  if not comma:
+    raise InputError(
+      f'--tokenizer is {name!r}; it must be `wordpiece` or two files, '
+      '`VOCAB.json,MERGES.txt`.'
+    )
+  return byte_level_bpe(vocab, merges)
