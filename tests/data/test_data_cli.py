@@ -1,6 +1,8 @@
 """`stepwise data`: exit codes, what is printed, what is written."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -71,6 +73,18 @@ def test_check_of_an_unusable_file(tmp_path):
   result = _run('check', tmp_path / 'none.jsonl')
   assert isinstance(result.exception, InputError)
   assert 'no such file' in str(result.exception)
+
+
+def test_an_unusable_file_is_one_sentence_and_exit_code_2(tmp_path):
+  path = tmp_path / 'none.jsonl'
+  result = subprocess.run(
+    [sys.executable, '-m', 'stepwise.cli.main', 'data', 'check', str(path)],
+    capture_output=True,
+    text=True,
+    check=False,
+  )
+  assert result.stderr == f'stepwise: {path}: no such file.\n'
+  assert result.returncode == 2
 
 
 def test_build(good, tmp_path):
