@@ -13,6 +13,13 @@ Item = TypeVar('Item')
 Result = TypeVar('Result')
 
 
+def available_cores() -> int:
+  """Cores this process may use, where the system tells, or else all."""
+  if hasattr(os, 'sched_getaffinity'):
+    return len(os.sched_getaffinity(0))
+  return os.cpu_count() or 1
+
+
 def map_chunks(
   function: Callable[[list[Item]], list[Result]],
   items: Iterable[Item],

@@ -13,6 +13,7 @@ import typer
 
 from stepwise import __version__
 from stepwise._errors import InputError
+from stepwise._parallel import available_cores
 
 if TYPE_CHECKING:
   from stepwise.evaluation import Report
@@ -95,7 +96,7 @@ def evaluate(
   outputs = _Outputs(json_out, html_out, plot_out)
   outputs.check()
   tokenization = 'unicode' if unicode else 'ascii'
-  cores = processes or len(os.sched_getaffinity(0))
+  cores = processes or available_cores()
   documents = read_references(references, processes=cores)
   rows = _rows(len(documents), sample, seed)
   systems = [

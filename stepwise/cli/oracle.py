@@ -1,11 +1,12 @@
 """`stepwise oracle`: the best sentences of every document of a file."""
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from stepwise._parallel import available_cores
 
 
 class Method(StrEnum):
@@ -66,7 +67,7 @@ def oracle(
       source,
       target,
       options,
-      processes=processes or _cores(),
+      processes=processes or available_cores(),
       on_progress=lambda documents: progress.advance(task, documents),
     )
   for line in bad:
@@ -77,10 +78,6 @@ def oracle(
       f'{len(bad)} lines skipped ({numbers}): see {target}.errors.jsonl',
       file=console.file,
     )
-
-
-def _cores() -> int:
-  return len(os.sched_getaffinity(0))
 
 
 def _progress(console):
