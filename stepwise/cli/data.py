@@ -90,9 +90,15 @@ def build(
     bool,
     typer.Option('--extractive', help='No special units (not stepwise).'),
   ] = False,
-  max_units: Annotated[int | None, typer.Option(min=1)] = None,
-  max_tokens: Annotated[int | None, typer.Option(min=1)] = None,
-  max_unit_tokens: Annotated[int | None, typer.Option(min=1)] = None,
+  max_units: Annotated[
+    int | None, typer.Option(min=1, help='Units of a record.')
+  ] = None,
+  max_tokens: Annotated[
+    int | None, typer.Option(min=1, help='Tokens of a record.')
+  ] = None,
+  max_unit_tokens: Annotated[
+    int | None, typer.Option(min=1, help='Tokens of a unit.')
+  ] = None,
   processes: Annotated[
     int | None, typer.Option(min=1, help='Default: one per core.')
   ] = None,

@@ -29,6 +29,8 @@ def open_for_reading(path: Path) -> Iterator[BinaryIO]:
       yield stream
   except FileNotFoundError:
     raise InputError(f'{path}: no such file.') from None
+  except (IsADirectoryError, PermissionError) as error:
+    raise InputError(f'{path}: {error.strerror}.') from error
   except damage as error:
     raise InputError(f'{path}: damaged {path.suffix} file: {error}.') from error
 

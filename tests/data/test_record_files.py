@@ -93,3 +93,8 @@ def test_damaged_records_are_named_by_line(
 def test_a_missing_folder_is_named(tmp_path, labelled):
   with pytest.raises(InputError, match='no such folder'):
     save_records(tmp_path / 'nowhere' / 'a.jsonl', labelled)
+
+
+def test_a_folder_is_not_a_file_of_records(tmp_path):
+  with pytest.raises(InputError, match=f'{tmp_path}: Is a directory'):
+    list(load_records(tmp_path))
