@@ -100,6 +100,7 @@ def beam_search(
   """
   if plan is None:
     plan = jnp.full((valid.shape[0], config.max_units), -1, jnp.int32)
+  plan = plan.astype(jnp.int32)
   traced = is_traced((valid, plan, constraints))
   (check_shapes if traced else check_inputs)(valid, config, plan, constraints)
 
@@ -238,8 +239,8 @@ def _advance(
   options = _options(beams, beliefs.log_probs, document, config)
   decides = jnp.arange(options.shape[1]) < logits.shape[1]
   terms = _terms(beams, document.start)[:, None] + decides[None]
-  parent, choice = _best_options(_normalised(options, terms, config), config)
-  return _extend(beams, parent, choice, beliefs.log_probs, config), beliefs
+  parent, option = _best_options(_normalised(options, terms, config), config)
+  return _extend(beams, parent, option, beliefs.log_probs, config), beliefs
 
 
 def _beliefs(
@@ -308,9 +309,9 @@ def _extend(
   units = log_probs.shape[1]
   beams = jax.tree.map(lambda field: field[parent], beams)
   decides = (option >= 0) & (option < units)
-  stops = decides & (
-    option == (-1 if config.stop_unit is None else config.stop_unit)
-  )
+  stops = jnp.zeros_like(decides)
+  if config.stop_unit is not None:
+    stops = option == config.stop_unit
   grows = decides & ~stops
   paid = jnp.where(
     decides, log_probs[parent, jnp.minimum(option, units - 1)], 0
