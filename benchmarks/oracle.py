@@ -36,13 +36,14 @@ def main() -> None:
   parser.add_argument('--seed', type=int, default=0)
   parser.add_argument('--out', type=Path)
   options = parser.parse_args()
-  everything = list(read_documents(options.data))
-  sample = random.Random(options.seed).sample(everything, options.documents)
-  results = compare(sample) | provenance(
+  # Before the work: the checkout may have moved on by its end.
+  about = provenance(
     f'python benchmarks/oracle.py {Path(options.data).name} '
     f'--documents {options.documents} --seed {options.seed}'
   )
-  text = json.dumps(results, indent=2)
+  everything = list(read_documents(options.data))
+  sample = random.Random(options.seed).sample(everything, options.documents)
+  text = json.dumps(compare(sample) | about, indent=2)
   print(text)
   if options.out:
     beside = options.out.with_suffix('.partial')
@@ -126,7 +127,10 @@ def score_difference(
 def provenance(command: str) -> dict:
   """Where and when, with what."""
   commit = subprocess.run(
-    ['git', 'rev-parse', 'HEAD'], capture_output=True, text=True, check=False
+    ['git', 'describe', '--always', '--dirty', '--abbrev=40'],
+    capture_output=True,
+    text=True,
+    check=False,
   )
   packages = ('stepwise', 'rouge-score', 'numpy', 'nltk')
   return {
