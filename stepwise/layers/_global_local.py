@@ -1,9 +1,11 @@
 """Global-local attention (Ainslie et al. 2020) as a pure function."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from stepwise._typing import Array, Float
 from stepwise.layers._blocked import blocked_attention
@@ -145,7 +147,7 @@ def _check_units(heads: AttentionHeads, units: UnitStructure) -> None:
   }
   _check_shapes(units, shapes)
   for name in ('unit_ids', 'parent_ids'):
-    largest = _concrete_extreme(getattr(units, name), jnp.max)
+    largest = _concrete_extreme(getattr(units, name), np.max)
     if largest is not None and largest >= num_globals:
       raise ValueError(
         f'{name} names unit {largest}, but there are {num_globals} global'
@@ -197,7 +199,7 @@ def _check_labels(
   pairs: PairStructure, names: Sequence[str], num_rows: int
 ) -> None:
   for name in names:
-    for extreme in (jnp.min, jnp.max):
+    for extreme in (np.min, np.max):
       label = _concrete_extreme(getattr(pairs, name), extreme)
       if label is not None and not 0 <= label < num_rows:
         raise ValueError(
@@ -214,8 +216,10 @@ def _check_shapes(
       raise ValueError(f'{name} has shape {array.shape}, must be {needed}.')
 
 
-def _concrete_extreme(array: Array | None, extreme) -> int | None:
+def _concrete_extreme(
+  array: Array | None, extreme: Callable[[np.ndarray], Any]
+) -> int | None:
   """The smallest or largest value, or None if it cannot be known yet."""
   if array is None or array.size == 0 or isinstance(array, jax.core.Tracer):
     return None
-  return int(extreme(array))
+  return int(extreme(np.asarray(array)))

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.layers.golden import FOLDER, LAYER_FIXTURES, Fixture
 
 from stepwise.layers import (
   AttentionPattern,
@@ -21,6 +20,7 @@ from stepwise.layers import (
   separate_segments,
   window_labels,
 )
+from tests.layers.golden import FOLDER, LAYER_FIXTURES, Fixture
 
 TOLERANCE = {jnp.float64: 1e-10, jnp.float32: 2e-5}
 MODULES = {
