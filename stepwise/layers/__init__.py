@@ -1,5 +1,11 @@
 """Layers for long and structured documents: JAX and Flax, nothing else."""
 
+from stepwise.layers._attend import attend, causal_mask, key_mask
+from stepwise.layers._encoder_decoder import (
+  DecodeCache,
+  EncoderDecoder,
+  LayerCache,
+)
 from stepwise.layers._etc import (
   ETCConfig,
   ETCEncoder,
@@ -15,6 +21,11 @@ from stepwise.layers._heads import (
   AttentionHeads,
   RelativeTable,
   RelativeTables,
+)
+from stepwise.layers._hierarchical import (
+  HierarchicalConfig,
+  HierarchicalEncoder,
+  HierarchicalMemory,
 )
 from stepwise.layers._positions import (
   distance_labels,
@@ -34,26 +45,47 @@ from stepwise.layers._structure import (
   fixed_units,
   pair_structure,
 )
+from stepwise.layers._transformer import (
+  KeyValues,
+  MultiHeadAttention,
+  TransformerConfig,
+  TransformerEncoder,
+  TransformerLayer,
+)
 
 __all__ = [
   'IMPLEMENTATIONS',
   'AttentionHeads',
   'AttentionPattern',
+  'DecodeCache',
   'Dropout',
   'ETCConfig',
   'ETCEncoder',
+  'EncoderDecoder',
   'GlobalLocalAttention',
   'GlobalLocalLayer',
   'GlobalLocalStack',
+  'HierarchicalConfig',
+  'HierarchicalEncoder',
+  'HierarchicalMemory',
+  'KeyValues',
+  'LayerCache',
+  'MultiHeadAttention',
   'PairStructure',
   'RelativeTable',
   'RelativeTables',
+  'TransformerConfig',
+  'TransformerEncoder',
+  'TransformerLayer',
   'UnitStructure',
+  'attend',
+  'causal_mask',
   'distance_labels',
   'example_ids_from_breakpoints',
   'fixed_units',
   'full_labels',
   'global_local_attention',
+  'key_mask',
   'member_label',
   'num_labels',
   'outside_label',

@@ -14,6 +14,7 @@ from tests.layers.parameters import (
   count,
   describe,
   draw,
+  quick_jit,
   run,
   stack_layers,
 )
@@ -91,7 +92,7 @@ def decode_by_steps(module, variables, memory, mask, targets):
     mask,
     method=lambda m, *xs: m.init_cache(*xs, TARGET),
   )
-  step = jax.jit(
+  step = quick_jit(
     lambda *inputs: module.apply(variables, *inputs, method='decode_step')
   )
   logits = []
@@ -139,7 +140,7 @@ def test_causal(source, mask, targets):
   variables = draw(module, source, mask, targets)
   memory = run(module, variables, source, mask, method='encode')
 
-  @jax.jit
+  @quick_jit
   @jax.jacrev
   def jacobian(table):
     embeddings = variables['params']['embeddings']
@@ -165,7 +166,7 @@ def test_source_padding_never_matters(source, mask, targets):
     logits, run(module, variables, other, mask, targets)
   )
   wrong = run(module, variables, source, mask.at[1, 5].set(True), targets)
-  assert np.abs(logits[1] - wrong[1]).max() > 1e-3
+  assert np.abs(logits[1] - wrong[1]).max() > 0.01
 
 
 def test_sharing_is_everything_but_cross_attention(source, mask, targets):
@@ -177,7 +178,7 @@ def test_sharing_is_everything_but_cross_attention(source, mask, targets):
     states = module.apply(variables, source, mask, method='encode')
     return jnp.square(states * jnp.arange(1.0, 16)[None, None]).sum()
 
-  gradients = jax.jit(jax.grad(loss))(variables)['params']
+  gradients = quick_jit(jax.grad(loss))(variables)['params']
   layer = gradients['stack']['layers_1']
   reached = {
     name: any(np.any(leaf) for leaf in jax.tree.leaves(part))

@@ -19,6 +19,7 @@ from tests.layers.parameters import (
   describe,
   draw,
   dropout_key,
+  quick_jit,
   run,
   stack_layers,
 )
@@ -125,12 +126,12 @@ def test_scan_and_remat_equal_the_loop(options, tokens, mask):
     return stack_layers(tree) if scanned else tree
 
   def loss(module, variables):
-    states = run(module, variables, tokens, mask)
+    states = module.apply(variables, tokens, mask)
     return jnp.square(states[:, :7]).sum(), states
 
   def states_and_gradients(module, variables):
     differentiate = jax.value_and_grad(lambda v: loss(module, v), has_aux=True)
-    (_, states), gradients = jax.jit(differentiate)(variables)
+    (_, states), gradients = quick_jit(differentiate)(variables)
     return states, gradients
 
   states, gradients = states_and_gradients(loop, variables)
@@ -161,7 +162,7 @@ def test_remat_draws_the_same_dropout(scan, tokens, mask):
       )
       return jnp.square(states[:, :7]).sum()
 
-    return jax.jit(jax.grad(loss))(variables)
+    return quick_jit(jax.grad(loss))(variables)
 
   jax.tree.map(
     lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3),
@@ -172,7 +173,7 @@ def test_remat_draws_the_same_dropout(scan, tokens, mask):
 @pytest.mark.parametrize('scan', [False, True])
 def test_initial_layers_differ(scan, tokens, mask, key):
   module = TransformerEncoder(replace(scan_layers=scan))
-  variables = jax.jit(module.init)(key, tokens, mask)
+  variables = quick_jit(module.init)(key, tokens, mask)
   stack = variables['params']['stack']
   if scan:
     kernel = stack['layers']['feed_forward']['in']['kernel'].value
@@ -188,7 +189,7 @@ def test_dropout_only_when_training(tokens, mask):
   module = TransformerEncoder(replace(dropout=0.5))
   variables = draw(module, tokens, mask)
 
-  @jax.jit
+  @quick_jit
   def train(rng):
     return module.apply(
       variables, tokens, mask, deterministic=False, rngs={'dropout': rng}
@@ -215,7 +216,7 @@ def test_bfloat16_is_close_and_finite(tokens, mask):
     run(module, variables, tokens, mask)[:, :7],
     atol=0.2,
   )
-  gradients = jax.jit(
+  gradients = quick_jit(
     jax.grad(lambda v: half.apply(v, tokens, mask).astype(jnp.float32).sum())
   )(variables)
   for leaf in jax.tree.leaves(gradients):
@@ -244,7 +245,7 @@ def test_a_wrong_mask_changes_the_states(tokens, mask):
   states = run(module, variables, tokens, mask)
   wrong = run(module, variables, tokens, mask.at[1, 7].set(True))
   np.testing.assert_array_equal(states[0], wrong[0])
-  assert np.abs(states[1, :7] - wrong[1, :7]).max() > 1e-3
+  assert np.abs(states[1, :7] - wrong[1, :7]).max() > 0.01
 
 
 def test_attention_to_nothing_is_zero_even_with_an_output_bias(key):
@@ -266,7 +267,7 @@ def test_empty_batch_rows_keep_gradients_finite(tokens, mask):
   module = TransformerEncoder(TINY)
   variables = draw(module, tokens, mask)
   empty = mask.at[1].set(False)
-  gradients = jax.jit(
+  gradients = quick_jit(
     jax.grad(lambda v: jnp.square(module.apply(v, tokens, empty)).sum())
   )(variables)
   assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradients))
