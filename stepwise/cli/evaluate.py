@@ -14,9 +14,121 @@ import typer
 from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise._parallel import available_cores
+from stepwise.cli._options import Processes, Unicode, tokenization
 
 if TYPE_CHECKING:
   from stepwise.evaluation import Report
+
+
+Predictions = Annotated[
+  str,
+  typer.Argument(help='A file of predictions, or lead:N, oracle, oracle:N.'),
+]
+References = Annotated[
+  Path, typer.Argument(help='Documents with summaries, or summaries.')
+]
+MoreSystems = Annotated[
+  list[str] | None, typer.Argument(help='More systems to compare.')
+]
+JsonOut = Annotated[
+  Path | None, typer.Option('--json', help='Write all numbers.')
+]
+HtmlOut = Annotated[Path | None, typer.Option('--html', help='Write a page.')]
+PlotOut = Annotated[
+  Path | None, typer.Option('--plot', help='Plot lengths, e.g. to a .png.')
+]
+Seed = Annotated[int, typer.Option(min=0, help='Of bootstrap and sample.')]
+Sample = Annotated[
+  int | None, typer.Option(min=1, help='Random documents to take.')
+]
+
+
+def evaluate(
+  predictions: Predictions,
+  references: References,
+  more_systems: MoreSystems = None,
+  json_out: JsonOut = None,
+  html_out: HtmlOut = None,
+  plot_out: PlotOut = None,
+  seed: Seed = 0,
+  sample: Sample = None,
+  unicode: Unicode = False,
+  processes: Processes = None,
+) -> None:
+  """Scores summaries with ROUGE and tests how systems differ.
+
+  Predictions are JSON lines with `summary` or `prediction` (a string or a list
+  of sentences) or a .txt file with a summary on every line, in the order of
+  the references. Baselines are computed from the references' own articles:
+  stepwise evaluate lead:3 valid.jsonl oracle:512 oracle
+  """
+  from rich.console import Console
+
+  from stepwise.cli._report_tables import report_tables
+
+  outputs = _Outputs(json_out, html_out, plot_out)
+  outputs.check()
+  names = [predictions, *(more_systems or [])]
+  report = _report(
+    names,
+    references,
+    sample=sample,
+    seed=seed,
+    tokenization=tokenization(unicode),
+    processes=processes or available_cores(),
+  )
+  # Tables keep their shape in a file, whatever the terminal.
+  width = None if sys.stdout.isatty() else 160
+  Console(width=width).print(report_tables(report))
+  outputs.save(report, [predictions, str(references), *names[1:]])
+
+
+def _report(
+  names: list[str],
+  references: Path,
+  *,
+  sample: int | None,
+  seed: int,
+  tokenization: str,
+  processes: int,
+) -> 'Report':
+  from stepwise.cli._systems import load_system
+  from stepwise.data import read_references
+  from stepwise.evaluation import compare_systems
+
+  documents = read_references(references, processes=processes)
+  rows = _rows(len(documents), sample, seed)
+  systems = [
+    load_system(
+      name,
+      documents,
+      rows=rows,
+      tokenization=tokenization,
+      processes=processes,
+    )
+    for name in names
+  ]
+  return compare_systems(
+    systems,
+    [documents[row].summary for row in rows],
+    documents=[documents[row].units for row in rows],
+    seed=seed,
+    tokenization=tokenization,
+    processes=processes,
+  )
+
+
+def _rows(documents: int, sample: int | None, seed: int) -> list[int]:
+  """All rows, or a random sample of them in the order of the file."""
+  if not documents:
+    raise InputError('There are 0 references; at least 1 is needed.')
+  if sample is None:
+    return list(range(documents))
+  if sample > documents:
+    raise InputError(
+      f'--sample is {sample} but there are only {documents} references.'
+    )
+  return sorted(random.Random(seed).sample(range(documents), sample))
 
 
 @dataclass(frozen=True)
@@ -44,93 +156,6 @@ class _Outputs:
     if self.plot:
       lengths = {system.name: system.lengths for system in report.systems}
       plot_lengths({'Human': report.human_lengths, **lengths}, self.plot)
-
-
-def evaluate(
-  predictions: Annotated[
-    str,
-    typer.Argument(help='A file of predictions, or lead:N, oracle, oracle:N.'),
-  ],
-  references: Annotated[
-    Path, typer.Argument(help='Documents with summaries, or summaries.')
-  ],
-  more_systems: Annotated[
-    list[str] | None, typer.Argument(help='More systems to compare.')
-  ] = None,
-  json_out: Annotated[
-    Path | None, typer.Option('--json', help='Write all numbers.')
-  ] = None,
-  html_out: Annotated[
-    Path | None, typer.Option('--html', help='Write a page.')
-  ] = None,
-  plot_out: Annotated[
-    Path | None, typer.Option('--plot', help='Plot lengths, e.g. to a .png.')
-  ] = None,
-  seed: Annotated[
-    int, typer.Option(min=0, help='Of bootstrap and sample.')
-  ] = 0,
-  sample: Annotated[
-    int | None, typer.Option(min=1, help='Random documents to take.')
-  ] = None,
-  unicode: Annotated[
-    bool, typer.Option('--unicode', help='Words of all scripts, not ASCII.')
-  ] = False,
-  processes: Annotated[
-    int | None, typer.Option(min=1, help='Default: one per core.')
-  ] = None,
-) -> None:
-  """Scores summaries with ROUGE and tests how systems differ.
-
-  Predictions are JSON lines with `summary` or `prediction` (a string or a list
-  of sentences) or a .txt file with a summary on every line, in the order of
-  the references. Baselines are computed from the references' own articles:
-  stepwise evaluate lead:3 valid.jsonl oracle:512 oracle
-  """
-  from rich.console import Console
-
-  from stepwise.cli._report_tables import report_tables
-  from stepwise.cli._systems import load_system
-  from stepwise.data import read_references
-  from stepwise.evaluation import compare_systems
-
-  outputs = _Outputs(json_out, html_out, plot_out)
-  outputs.check()
-  tokenization = 'unicode' if unicode else 'ascii'
-  cores = processes or available_cores()
-  documents = read_references(references, processes=cores)
-  rows = _rows(len(documents), sample, seed)
-  systems = [
-    load_system(
-      name, documents, rows=rows, tokenization=tokenization, processes=cores
-    )
-    for name in [predictions, *(more_systems or [])]
-  ]
-  report = compare_systems(
-    systems,
-    [documents[row].summary for row in rows],
-    documents=[documents[row].units for row in rows],
-    seed=seed,
-    tokenization=tokenization,
-    processes=cores,
-  )
-  # Tables keep their shape in a file, whatever the terminal.
-  Console(width=None if sys.stdout.isatty() else 160).print(
-    report_tables(report)
-  )
-  outputs.save(report, [predictions, str(references), *(more_systems or [])])
-
-
-def _rows(documents: int, sample: int | None, seed: int) -> list[int]:
-  """All rows, or a random sample of them in the order of the file."""
-  if not documents:
-    raise InputError('There are 0 references; at least 1 is needed.')
-  if sample is None:
-    return list(range(documents))
-  if sample > documents:
-    raise InputError(
-      f'--sample is {sample} but there are only {documents} references.'
-    )
-  return sorted(random.Random(seed).sample(range(documents), sample))
 
 
 def _provenance(arguments: list[str]) -> dict[str, str]:

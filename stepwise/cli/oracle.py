@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from stepwise._parallel import available_cores
+from stepwise.cli._options import Processes, Unicode, tokenization
 
 
 class Method(StrEnum):
@@ -19,30 +20,32 @@ class Order(StrEnum):
   choice = 'choice'
 
 
+Source = Annotated[
+  Path, typer.Argument(metavar='IN', help='Documents with summaries.')
+]
+Target = Annotated[
+  Path, typer.Argument(metavar='OUT', help='JSON lines to write.')
+]
+MethodOption = Annotated[
+  Method, typer.Option(help='Greedy, or all sets of up to 4 of the 10 best.')
+]
+MaxTokens = Annotated[
+  int | None,
+  typer.Option(min=1, help='Word pieces of the document to choose from.'),
+]
+OrderOption = Annotated[
+  Order, typer.Option(help='Order of the chosen sentences.')
+]
+
+
 def oracle(
-  source: Annotated[
-    Path, typer.Argument(metavar='IN', help='Documents with summaries.')
-  ],
-  target: Annotated[
-    Path, typer.Argument(metavar='OUT', help='JSON lines to write.')
-  ],
-  method: Annotated[
-    Method,
-    typer.Option(help='Greedy, or all sets of up to 4 of the 10 best.'),
-  ] = Method.greedy,
-  max_tokens: Annotated[
-    int | None,
-    typer.Option(min=1, help='Word pieces of the document to choose from.'),
-  ] = None,
-  order: Annotated[
-    Order, typer.Option(help='Order of the chosen sentences.')
-  ] = Order.document,
-  unicode: Annotated[
-    bool, typer.Option('--unicode', help='Words of all scripts, not ASCII.')
-  ] = False,
-  processes: Annotated[
-    int | None, typer.Option(min=1, help='Default: one per core.')
-  ] = None,
+  source: Source,
+  target: Target,
+  method: MethodOption = Method.greedy,
+  max_tokens: MaxTokens = None,
+  order: OrderOption = Order.document,
+  unicode: Unicode = False,
+  processes: Processes = None,
 ) -> None:
   """Finds the sentences that best match each document's summary.
 
@@ -59,7 +62,7 @@ def oracle(
     method=method.value,
     order=order.value,
     max_tokens=max_tokens,
-    tokenization='unicode' if unicode else 'ascii',
+    tokenization=tokenization(unicode),
   )
   with _progress(console) as progress:
     task = progress.add_task(f'Oracles of {source.name}', total=None)
