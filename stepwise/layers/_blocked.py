@@ -55,6 +55,14 @@ class Relation(NamedTuple):
   mask: Bool[Array, 'batch q kv']
 
 
+class UnitBlock(NamedTuple):
+  """A unit structure's ids, for the long tokens of one block."""
+
+  unit_ids: Int[Array, 'batch block']
+  parent_ids: Int[Array, 'batch block'] | None
+  local_ids: list[Int[Array, 'batch block']]
+
+
 class UnitBlocks:
   """Relations of blocks, derived from a unit structure inside the loop."""
 
@@ -63,18 +71,22 @@ class UnitBlocks:
   ) -> None:
     self._pattern, self._grid = pattern, grid
     self._global_ids = units.global_examples
-    self._padded_ids = grid.pad(units.long_examples)
-    self.blocks = (
+    # What must be equal for two long tokens to read each other.
+    local_ids = [units.long_examples]
+    if units.window_ids is not None:
+      local_ids.append(units.window_ids)
+    self._padded_ids = [grid.pad(ids) for ids in local_ids]
+    self.blocks = UnitBlock(
       grid.split(units.unit_ids),
       None if units.parent_ids is None else grid.split(units.parent_ids),
-      grid.split(units.long_examples),
+      [grid.split(ids) for ids in local_ids],
     )
 
-  def l2l(self, index: Array, block: Any, scores: Scores) -> Relation:
-    _, _, ids = block
-    keys = self._grid.window_of(self._padded_ids, index)
+  def l2l(self, index: Array, block: UnitBlock, scores: Scores) -> Relation:
     inside = self._grid.band() & self._grid.window_exists(index)[None, :]
-    mask = same_example(ids, keys) & inside[None]
+    mask = jnp.broadcast_to(inside[None], (len(block.unit_ids), *inside.shape))
+    for ids, padded in zip(block.local_ids, self._padded_ids, strict=True):
+      mask &= same_example(ids, self._grid.window_of(padded, index))
     if scores is None:
       return Relation(None, mask)
     slots = expand_distances(
@@ -82,16 +94,16 @@ class UnitBlocks:
     )
     return Relation(skew(slots), mask)
 
-  def l2g(self, block: Any, scores: Scores) -> Relation:
+  def l2g(self, block: UnitBlock, scores: Scores) -> Relation:
     member = self._member(block)
-    mask = same_example(block[2], self._global_ids)
+    mask = same_example(block.local_ids[0], self._global_ids)
     if self._pattern.hard_l2g:
       mask &= member
     return Relation(self._membership_scores(member, scores), mask)
 
-  def g2l(self, index: Array, block: Any, scores: Scores) -> Relation:
+  def g2l(self, index: Array, block: UnitBlock, scores: Scores) -> Relation:
     member = self._member(block).swapaxes(1, 2)
-    mask = same_example(self._global_ids, block[2])
+    mask = same_example(self._global_ids, block.local_ids[0])
     mask &= self._grid.exists(index)[None, None, :]
     if self._pattern.hard_g2l:
       mask &= member
@@ -114,9 +126,9 @@ class UnitBlocks:
     )
     return Relation(relative, mask)
 
-  def _member(self, block: Any) -> Bool[Array, 'batch block globals']:
-    unit_ids, parent_ids, _ = block
-    return membership(unit_ids, parent_ids, self._global_ids.shape[1])
+  def _member(self, block: UnitBlock) -> Bool[Array, 'batch block globals']:
+    num_globals = self._global_ids.shape[1]
+    return membership(block.unit_ids, block.parent_ids, num_globals)
 
   def _membership_scores(
     self, member: Bool[Array, 'batch q kv'], scores: Scores

@@ -144,6 +144,7 @@ def _check_units(heads: AttentionHeads, units: UnitStructure) -> None:
     'long_examples': (batch, length),
     'global_examples': (batch, num_globals),
     'parent_ids': (batch, length),
+    'window_ids': (batch, length),
   }
   _check_shapes(units, shapes)
   for name in ('unit_ids', 'parent_ids'):

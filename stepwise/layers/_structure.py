@@ -58,12 +58,15 @@ class UnitStructure(NamedTuple):
     global_examples: example id of every global token.
     parent_ids: a second owner of every long token, such as its paragraph or
       segment; None = no token has one.
+    window_ids: long tokens of different ids are out of each other's local
+      reach, as if far apart; None = only the distance counts.
   """
 
   unit_ids: Int[Array, 'batch length']
   long_examples: Int[Array, 'batch length']
   global_examples: Int[Array, 'batch globals']
   parent_ids: Int[Array, 'batch length'] | None = None
+  window_ids: Int[Array, 'batch length'] | None = None
 
 
 class PairStructure(NamedTuple):
@@ -110,7 +113,7 @@ def pair_structure(
   units: UnitStructure, pattern: AttentionPattern
 ) -> PairStructure:
   """Spells out every pair of a unit structure."""
-  unit_ids, long_ids, global_ids, parent_ids = units
+  unit_ids, long_ids, global_ids, parent_ids, window_ids = units
   batch, length = unit_ids.shape
   num_globals = global_ids.shape[1]
   member = membership(unit_ids, parent_ids, num_globals)
@@ -124,8 +127,11 @@ def pair_structure(
   window = jnp.asarray(window_labels(pattern.radius, pattern.max_distance))
   distances = jnp.asarray(full_labels(num_globals, pattern.max_distance))
   member_t = member.transpose(0, 2, 1)
+  l2l_mask = _window_mask(long_ids, pattern.radius)
+  if window_ids is not None:
+    l2l_mask &= _window_mask(window_ids, pattern.radius)
   return PairStructure(
-    l2l_mask=_window_mask(long_ids, pattern.radius),
+    l2l_mask=l2l_mask,
     l2g_mask=l2g_mask & member if pattern.hard_l2g else l2g_mask,
     g2g_mask=same_example(global_ids, global_ids),
     g2l_mask=g2l_mask & member_t if pattern.hard_g2l else g2l_mask,
@@ -137,14 +143,14 @@ def pair_structure(
 
 
 def _window_mask(
-  examples: Int[Array, 'batch length'], radius: int
+  ids: Int[Array, 'batch length'], radius: int
 ) -> Bool[Array, 'batch length window']:
-  """Keys of a window that exist and are of the query's example."""
-  length = examples.shape[1]
+  """Keys of a window that exist and have the query's id."""
+  length = ids.shape[1]
   keys = jnp.arange(length)[:, None] + jnp.arange(-radius, radius + 1)[None, :]
   inside = (keys >= 0) & (keys < length)
-  neighbours = examples[:, jnp.clip(keys, 0, length - 1)]
-  return inside[None] & (neighbours == examples[:, :, None])
+  neighbours = ids[:, jnp.clip(keys, 0, length - 1)]
+  return inside[None] & (neighbours == ids[:, :, None])
 
 
 def fixed_units(

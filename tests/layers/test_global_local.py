@@ -59,6 +59,7 @@ def make_units(rng, batch=2, length=23, num_globals=5, examples=2):
     ids(length),
     ids(num_globals),
     jnp.asarray(owners[1]),
+    jnp.asarray(np.sort(rng.integers(0, 3, (batch, length)))),
   )
 
 
@@ -116,7 +117,8 @@ def problems(draw):
   if draw(st.booleans()):
     structure = make_units(rng, **sizes, examples=draw(st.integers(1, 3)))
     structure = structure._replace(
-      parent_ids=draw(st.sampled_from([None, structure.parent_ids]))
+      parent_ids=draw(st.sampled_from([None, structure.parent_ids])),
+      window_ids=draw(st.sampled_from([None, structure.window_ids])),
     )
   else:
     structure = make_pairs(rng, pattern.radius, labels, **sizes)
