@@ -27,6 +27,7 @@ from stepwise.layers._hierarchical import (
   HierarchicalEncoder,
   HierarchicalMemory,
 )
+from stepwise.layers._modules import Dense
 from stepwise.layers._positions import (
   distance_labels,
   example_ids_from_breakpoints,
@@ -58,6 +59,7 @@ __all__ = [
   'AttentionHeads',
   'AttentionPattern',
   'DecodeCache',
+  'Dense',
   'Dropout',
   'ETCConfig',
   'ETCEncoder',

@@ -1,0 +1,165 @@
+"""HiBERT and Stepwise HiBERT (Narayan et al., 2020, section 4)."""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise._typing import Array, Bool, Float, Int
+from stepwise.layers import (
+  Dense,
+  HierarchicalConfig,
+  HierarchicalEncoder,
+  HierarchicalMemory,
+  TransformerConfig,
+)
+from stepwise.models._batch import Batch, take, unit_spans
+
+
+@dataclasses.dataclass(frozen=True)
+class HiBERTConfig:
+  """The encoder, and how a unit becomes a row of its token grid.
+
+  Attributes:
+    encoder: sizes; without summary positions the model is not stepwise.
+    first_token: id of the delimiter that leads every unit (`<s>`, `[CLS]`).
+    max_unit_tokens: tokens of a unit that are read, the delimiter included.
+  """
+
+  encoder: HierarchicalConfig
+  first_token: int
+  max_unit_tokens: int = 32
+
+  def __post_init__(self) -> None:
+    positions = self.encoder.sentence.positions
+    if not 1 < self.max_unit_tokens <= positions:
+      raise InputError(
+        f'max_unit_tokens is {self.max_unit_tokens}; 2 to {positions} '
+        '(the token positions) are possible.'
+      )
+
+
+def _mini_lm() -> TransformerConfig:
+  return TransformerConfig(
+    vocab=30522,
+    embed=384,
+    heads=12,
+    mlp=1536,
+    layers=6,
+    token_types=2,
+    norm_epsilon=1e-12,
+  )
+
+
+HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
+  # 133,784,833 parameters: 128 sentences and four more, in both tables.
+  'hibert_cnndm': HiBERTConfig(
+    HierarchicalConfig(
+      TransformerConfig(vocab=50358, layers=8),
+      document_layers=4,
+      document_positions=132,
+      summary_positions=132,
+    ),
+    first_token=0,
+  ),
+  # 91,448,065 parameters: the entries of a table have no order.
+  'hibert_rotowire': HiBERTConfig(
+    HierarchicalConfig(
+      TransformerConfig(vocab=50358, layers=2),
+      document_layers=4,
+      summary_positions=512,
+    ),
+    first_token=0,
+  ),
+  # A sentence encoder that public MiniLM weights fit.
+  'hibert_mini': HiBERTConfig(
+    HierarchicalConfig(
+      _mini_lm(),
+      document_layers=2,
+      document_positions=132,
+      summary_positions=132,
+    ),
+    first_token=101,
+  ),
+  # For demonstrations and tests.
+  'hibert_tiny': HiBERTConfig(
+    HierarchicalConfig(
+      dataclasses.replace(_mini_lm(), embed=64, heads=4, mlp=128, layers=1),
+      document_layers=1,
+      document_positions=132,
+      summary_positions=132,
+    ),
+    first_token=101,
+  ),
+}
+
+
+class UnitGrid(NamedTuple):
+  """Tokens by unit; `mask` is True at real ones."""
+
+  tokens: Int[Array, 'batch units tokens']
+  mask: Bool[Array, 'batch units tokens']
+
+
+def unit_grid(batch: Batch, first_token: int, max_unit_tokens: int) -> UnitGrid:
+  """One row per unit: `first_token`, then as many of its tokens as fit.
+
+  A unit that is not real has no real token, `first_token` neither.
+  """
+  shape = (*batch.valid.shape, max_unit_tokens - 1)
+  spans = unit_spans(batch.unit_ids, shape[1])
+  offset = jnp.arange(shape[2])[None, None]
+  index = (spans.start[..., None] + offset).reshape(shape[0], -1)
+  valid = batch.valid[..., None]
+  real = valid & (offset < spans.length[..., None])
+  tokens = jnp.where(real, take(batch.tokens, index).reshape(shape), 0)
+  first = jnp.where(valid, first_token, 0).astype(tokens.dtype)
+  return UnitGrid(
+    jnp.concatenate([first, tokens], axis=-1),
+    jnp.concatenate([valid, real], axis=-1),
+  )
+
+
+class HiBERT(nn.Module):
+  """Chooses units: `encode` once per document, `score` at every step."""
+
+  config: HiBERTConfig
+
+  def setup(self) -> None:
+    self.encoder = HierarchicalEncoder(self.config.encoder)
+    self.scorer = Dense((1,), ('embed', 'scores'))
+
+  def __call__(
+    self, batch: Batch, deterministic: bool = True
+  ) -> Float[Array, 'batch units']:
+    """Logits of the next unit after `batch.plan`."""
+    memory = self.encode(batch, deterministic)
+    return self.score(memory, batch.plan, deterministic)
+
+  def encode(
+    self, batch: Batch, deterministic: bool = True
+  ) -> HierarchicalMemory:
+    """Everything that does not depend on the plan."""
+    grid = unit_grid(
+      batch, self.config.first_token, self.config.max_unit_tokens
+    )
+    units = self.encoder.encode_units(*grid, deterministic)
+    return self.encoder.prepare(units, batch.valid, deterministic)
+
+  def score(
+    self,
+    memory: HierarchicalMemory,
+    plan: Int[Array, 'batch steps'] | None,
+    deterministic: bool = True,
+  ) -> Float[Array, 'batch units']:
+    """Logits of every unit, in float32 or wider; those of padding mean nothing.
+
+    A model that is not stepwise ignores the plan.
+    """
+    if not self.config.encoder.stepwise:
+      plan = None
+    states = self.encoder.score_states(memory, plan, deterministic)
+    wide = jnp.promote_types(states.dtype, jnp.float32)
+    return self.scorer(states.astype(wide))[..., 0]

@@ -1,0 +1,192 @@
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from stepwise._errors import InputError
+from stepwise.layers import (
+  HierarchicalConfig,
+  HierarchicalEncoder,
+  TransformerConfig,
+)
+from stepwise.models._batch import Batch
+from stepwise.models._hibert import (
+  HIBERT_CONFIGS,
+  HiBERT,
+  HiBERTConfig,
+  unit_grid,
+)
+from tests.layers.parameters import count, draw, run
+
+FIRST = 28
+SMALL = HiBERTConfig(
+  HierarchicalConfig(
+    TransformerConfig(
+      vocab=29,
+      embed=15,
+      heads=3,
+      mlp=17,
+      layers=1,
+      positions=11,
+      norm_epsilon=1e-3,
+    ),
+    document_layers=2,
+    document_positions=13,
+    summary_positions=5,
+  ),
+  first_token=FIRST,
+  max_unit_tokens=5,
+)
+NOT_STEPWISE = dataclasses.replace(
+  SMALL, encoder=dataclasses.replace(SMALL.encoder, summary_positions=0)
+)
+# Units of every document; one is longer than the grid is wide.
+DOCUMENTS = [
+  [[1], [2], [3, 4, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14]],
+  [[1], [2], [15, 16, 17]],
+]
+UNITS, LENGTH = 7, 17
+
+
+def flat_batch(documents, units=UNITS, length=LENGTH, padding=0):
+  """The record's arrays, padded; written independently of `unit_grid`."""
+  tokens = np.full((len(documents), length), padding)
+  unit_ids = np.full((len(documents), length), -1)
+  valid = np.zeros((len(documents), units), bool)
+  for row, document in enumerate(documents):
+    flat = [(token, i) for i, unit in enumerate(document) for token in unit]
+    tokens[row, : len(flat)], unit_ids[row, : len(flat)] = zip(
+      *flat, strict=True
+    )
+    valid[row, : len(document)] = True
+  plan = jnp.array([[1, 3, -1], [1, -1, -1]])
+  return Batch(*map(jnp.asarray, (tokens, unit_ids, valid)), plan)
+
+
+def loop_grid(documents, width):
+  tokens = np.zeros((len(documents), UNITS, width), int)
+  mask = np.zeros(tokens.shape, bool)
+  for row, document in enumerate(documents):
+    for i, unit in enumerate(document):
+      line = [FIRST, *unit][:width]
+      tokens[row, i, : len(line)] = line
+      mask[row, i, : len(line)] = True
+  return tokens, mask
+
+
+@pytest.mark.parametrize('width', [2, 5, 11])
+def test_grid_equals_a_loop(width):
+  grid = unit_grid(flat_batch(DOCUMENTS), FIRST, width)
+  tokens, mask = loop_grid(DOCUMENTS, width)
+  np.testing.assert_array_equal(grid.tokens, tokens)
+  np.testing.assert_array_equal(grid.mask, mask)
+
+
+def test_a_unit_that_is_not_valid_has_no_tokens():
+  batch = flat_batch(DOCUMENTS)
+  batch = batch._replace(valid=batch.valid.at[0, 3].set(False))
+  grid = unit_grid(batch, FIRST, 5)
+  assert not grid.mask[0, 3].any()
+  assert not grid.tokens[0, 3].any()
+
+
+def test_equals_the_encoder_on_the_loop_grid():
+  model = HiBERT(SMALL)
+  batch = flat_batch(DOCUMENTS)
+  variables = draw(model, batch)
+  params = variables['params']
+  states = run(
+    HierarchicalEncoder(SMALL.encoder),
+    {'params': params['encoder']},
+    *map(jnp.asarray, loop_grid(DOCUMENTS, 5)),
+    batch.plan,
+  )
+  expected = states @ params['scorer']['kernel'] + params['scorer']['bias'][0]
+  np.testing.assert_allclose(
+    run(model, variables, batch), expected[..., 0], rtol=1e-4, atol=1e-4
+  )
+
+
+def test_score_from_memory_equals_all_at_once():
+  """Also mapped over beams, the memory unmapped, as beam search does."""
+  model = HiBERT(SMALL)
+  batch = flat_batch(DOCUMENTS)
+  variables = draw(model, batch)
+  memory = run(model, variables, batch, method='encode')
+  plans = jnp.stack([batch.plan, batch.plan.at[0, 1].set(4)], 1)
+  score = jax.vmap(
+    lambda plan: model.apply(variables, memory, plan, method='score'),
+    in_axes=1,
+    out_axes=1,
+  )
+  scores = jax.jit(score)(plans)
+  for beam in range(2):
+    expected = run(model, variables, batch._replace(plan=plans[:, beam]))
+    np.testing.assert_allclose(scores[:, beam], expected, rtol=1e-4, atol=1e-4)
+  assert np.abs(scores[0, 0] - scores[0, 1]).max() > 0.01
+
+
+def test_padding_never_matters():
+  model = HiBERT(SMALL)
+  batch = flat_batch(DOCUMENTS)
+  variables = draw(model, batch)
+  logits = run(model, variables, batch)
+  other = flat_batch(DOCUMENTS, units=11, length=23, padding=9)
+  padded = run(model, variables, other)
+  np.testing.assert_allclose(
+    padded[:, :UNITS][batch.valid], logits[batch.valid], rtol=1e-4, atol=1e-4
+  )
+
+
+def test_a_model_that_is_not_stepwise_ignores_the_plan():
+  model = HiBERT(NOT_STEPWISE)
+  batch = flat_batch(DOCUMENTS)
+  variables = draw(model, batch)
+  np.testing.assert_array_equal(
+    run(model, variables, batch),
+    run(model, variables, batch._replace(plan=None)),
+  )
+
+
+def test_bfloat16_logits_are_float32():
+  sentence = dataclasses.replace(
+    SMALL.encoder.sentence, dtype=jnp.dtype(jnp.bfloat16)
+  )
+  half = dataclasses.replace(
+    SMALL, encoder=dataclasses.replace(SMALL.encoder, sentence=sentence)
+  )
+  batch = flat_batch(DOCUMENTS)
+  variables = draw(HiBERT(SMALL), batch)
+  logits = run(HiBERT(half), variables, batch)
+  assert logits.dtype == jnp.float32
+  np.testing.assert_allclose(
+    logits[batch.valid],
+    run(HiBERT(SMALL), variables, batch)[batch.valid],
+    atol=0.2,
+  )
+
+
+@pytest.mark.parametrize(
+  ('name', 'expected'),
+  [
+    ('hibert_cnndm', 133_784_833),
+    ('hibert_rotowire', 91_448_065),
+  ],
+)
+def test_parameter_count(name, expected):
+  model = HiBERT(HIBERT_CONFIGS[name])
+  assert count(model, flat_batch(DOCUMENTS)) == expected
+
+
+@pytest.mark.parametrize('name', sorted(HIBERT_CONFIGS))
+def test_named_configurations_score_every_unit(name):
+  model, batch = HiBERT(HIBERT_CONFIGS[name]), flat_batch(DOCUMENTS)
+  logits, _ = jax.eval_shape(model.init_with_output, jax.random.key(0), batch)
+  assert logits.shape == batch.valid.shape
+
+
+def test_more_unit_tokens_than_positions():
+  with pytest.raises(InputError, match='max_unit_tokens is 12; 2 to 11'):
+    dataclasses.replace(SMALL, max_unit_tokens=12)
