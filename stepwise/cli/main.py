@@ -9,7 +9,7 @@ import sys
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli import data, doctor, evaluate, oracle, params
+from stepwise.cli import bench, data, doctor, evaluate, oracle, params
 
 app = typer.Typer(
   name='stepwise',
@@ -20,6 +20,10 @@ app = typer.Typer(
   context_settings={'help_option_names': ['-h', '--help']},
 )
 app.add_typer(data.app, name='data')
+# What follows the benchmark's name is its own, --help included.
+app.command(
+  context_settings={'allow_extra_args': True, 'allow_interspersed_args': False}
+)(bench.bench)
 app.command()(doctor.doctor)
 app.command()(evaluate.evaluate)
 app.command()(oracle.oracle)

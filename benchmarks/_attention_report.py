@@ -1,0 +1,291 @@
+"""Tables, plot and targets of the attention benchmark, from its results."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+README = Path(__file__).parent / 'README.md'
+_MIB = 2**20
+_BEGIN, _END = '<!-- attention: begin -->\n', '<!-- attention: end -->\n'
+
+Content = dict[str, Any]
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Target:
+  """A promise about a measured number."""
+
+  name: str
+  measured: Callable[[Content], Value]
+  limit: float
+  unit: str
+  at_most: bool = True
+
+  def check(self, content: Content) -> dict[str, Any]:
+    value = self.measured(content)
+    row = {
+      'name': self.name,
+      'target': f'{"<=" if self.at_most else ">="} {self.limit:g} {self.unit}',
+      'measured': value,
+      'unit': self.unit,
+    }
+    if not isinstance(value, int | float):
+      return row | {'met': None}
+    met = value <= self.limit if self.at_most else value >= self.limit
+    return row | {'met': met}
+
+
+def _mib(topology: str, length: int) -> Callable[[Content], Value]:
+  def measured(content: Content) -> Value:
+    value = tpu_value(content, topology, 'blocked', length)
+    return value / _MIB if isinstance(value, int) else value
+
+  return measured
+
+
+def _growth(content: Content) -> Value:
+  return _ratio(*(_mib('v3:2x2', n)(content) for n in (32768, 8192)))
+
+
+def _speedup(content: Content) -> Value:
+  return _ratio(
+    *(
+      host_value(content, 'seconds', system, 'gradient', 8192)
+      for system in ('dense', 'blocked')
+    )
+  )
+
+
+def _ratio(first: Value, second: Value) -> Value:
+  if isinstance(first, float) and isinstance(second, float):
+    return first / second
+  return None
+
+
+TARGETS = (
+  Target('v5e gradient temporaries, n=8192', _mib('v5e:2x4', 8192), 40, 'MiB'),
+  Target('v3 gradient temporaries, n=8192', _mib('v3:2x2', 8192), 180, 'MiB'),
+  Target('v3 growth from n=8192 to 32768', _growth, 4.2, 'times'),
+  Target(
+    'v5e gradient temporaries, n=32768', _mib('v5e:2x4', 32768), 450, 'MiB'
+  ),
+  Target(
+    'speed of blocked against dense, forward and gradient, n=8192',
+    _speedup,
+    5,
+    'times',
+    at_most=False,
+  ),
+)
+
+
+def check_targets(content: Content) -> list[dict[str, Any]]:
+  return [target.check(content) for target in TARGETS]
+
+
+def tpu_value(
+  content: Content, topology: str, system: str, length: int
+) -> Value:
+  return _find(
+    content['tpu'],
+    'temporaries',
+    {'topology': topology, 'system': system, 'length': length},
+  )
+
+
+def host_value(
+  content: Content, field: str, system: str, pass_name: str, length: int
+) -> Value:
+  return _find(
+    content['host'],
+    field,
+    {'system': system, 'pass': pass_name, 'length': length},
+  )
+
+
+def _find(rows: list[dict], field: str, keys: dict[str, Any]) -> Value:
+  for row in rows:
+    if all(row[key] == value for key, value in keys.items()):
+      return row[field]
+  return None
+
+
+@dataclass(frozen=True)
+class Grid:
+  """A table: a row for every length, a column for every system."""
+
+  title: str
+  systems: list[str]
+  rows: list[list[str]]
+
+
+def grids(content: Content) -> list[Grid]:
+  """All tables of the results."""
+  tables = [
+    _host_grid(content, 'seconds', pass_name, title)
+    for pass_name, title in (
+      ('forward', 'Forward, time (and times that of blocked)'),
+      ('gradient', 'Forward and gradient, time (and times that of blocked)'),
+    )
+  ]
+  tables.append(
+    _host_grid(
+      content, 'temporaries', 'gradient', 'Gradient, compiled temporaries'
+    )
+  )
+  topologies = dict.fromkeys(row['topology'] for row in content['tpu'])
+  return tables + [_tpu_grid(content, topology) for topology in topologies]
+
+
+def _host_grid(
+  content: Content, field: str, pass_name: str, title: str
+) -> Grid:
+  def cell(system: str, length: int) -> str:
+    value = host_value(content, field, system, pass_name, length)
+    if field == 'temporaries':
+      return _show_bytes(value)
+    return _show_time(
+      value, host_value(content, field, 'blocked', pass_name, length)
+    )
+
+  return _grid(f'{content["device"]}, float32. {title}', content['host'], cell)
+
+
+def _tpu_grid(content: Content, topology: str) -> Grid:
+  rows = [row for row in content['tpu'] if row['topology'] == topology]
+  return _grid(
+    f'TPU compiler, one device of {topology}, bfloat16. Gradient, HBM'
+    ' temporaries',
+    rows,
+    lambda system, n: _show_bytes(tpu_value(content, topology, system, n)),
+  )
+
+
+def _grid(
+  title: str, rows: list[dict], cell: Callable[[str, int], str]
+) -> Grid:
+  systems = list(dict.fromkeys(row['system'] for row in rows))
+  lengths = sorted({row['length'] for row in rows})
+  cells = [
+    [str(length), *(cell(system, length) for system in systems)]
+    for length in lengths
+  ]
+  return Grid(title, systems, cells)
+
+
+def _show_bytes(value: Value) -> str:
+  if not isinstance(value, int | float):
+    return value or ''
+  return f'{value / _MIB:,.1f} MiB'
+
+
+def _show_time(value: Value, base: Value) -> str:
+  if not isinstance(value, int | float):
+    return value or ''
+  shown = f'{value:.3f} s' if value < 1 else f'{value:.2f} s'
+  return f'{shown} ({value / base:.1f}x)' if isinstance(base, float) else shown
+
+
+def target_rows(content: Content) -> list[list[str]]:
+  return [
+    [
+      row['name'],
+      row['target'],
+      _show_measured(row),
+      {True: 'yes', False: 'NO', None: 'not measured'}[row['met']],
+    ]
+    for row in content['targets']
+  ]
+
+
+def _show_measured(row: dict[str, Any]) -> str:
+  if row['met'] is None:
+    return str(row['measured'] or '')
+  return f'{row["measured"]:.1f} {row["unit"]}'
+
+
+_TARGET_HEADER = ['Target', 'Needed', 'Measured', 'Met']
+
+
+def print_report(content: Content) -> None:
+  console = Console(width=120)
+  for grid in grids(content):
+    console.print(_rich(grid.title, ['n', *grid.systems], grid.rows))
+  console.print(_rich('Targets', _TARGET_HEADER, target_rows(content)))
+
+
+def _rich(title: str, header: list[str], rows: list[list[str]]) -> Table:
+  table = Table(*header, title=title)
+  for row in rows:
+    table.add_row(*row)
+  return table
+
+
+def markdown(content: Content) -> str:
+  """The tables of the README."""
+  parts = [
+    f'`{content["command"]}`, {content["date"]}, commit'
+    f' {content["commit"][:12]}, jax {content["versions"]["jax"]}, libtpu'
+    f' {content["versions"].get("libtpu", "none")}.'
+  ]
+  parts += [
+    f'{grid.title}:\n\n{_markdown(["n", *grid.systems], grid.rows)}'
+    for grid in grids(content)
+  ]
+  parts.append(_markdown(_TARGET_HEADER, target_rows(content)))
+  return '\n\n'.join(parts) + '\n'
+
+
+def _markdown(header: list[str], rows: list[list[str]]) -> str:
+  lines = [header, ['---'] * len(header), *rows]
+  return '\n'.join(f'| {" | ".join(line)} |' for line in lines)
+
+
+def update_readme(content: Content, readme: Path = README) -> None:
+  """Writes the tables between the marks of the README."""
+  before, _, rest = readme.read_text().partition(_BEGIN)
+  _, _, after = rest.partition(_END)
+  readme.write_text(f'{before}{_BEGIN}{markdown(content)}{_END}{after}')
+
+
+def plot(content: Content, path: Path) -> None:
+  """Time and memory of the gradient against n, on log axes."""
+  from matplotlib.figure import Figure
+
+  topologies = list(dict.fromkeys(row['topology'] for row in content['tpu']))
+  figure = Figure(
+    figsize=(4 * (2 + len(topologies)), 3.6), layout='constrained'
+  )
+  axes = figure.subplots(1, 2 + len(topologies))
+  gradients = [row for row in content['host'] if row['pass'] == 'gradient']
+  _draw(axes[0], gradients, 'seconds', 1, 'time on this machine [s]')
+  _draw(axes[1], gradients, 'temporaries', _MIB, 'memory here [MiB]')
+  for axis, topology in zip(axes[2:], topologies, strict=True):
+    rows = [row for row in content['tpu'] if row['topology'] == topology]
+    _draw(axis, rows, 'temporaries', _MIB, f'HBM on {topology} [MiB]')
+  axes[0].legend()
+  beside = path.with_suffix('.partial.png')
+  figure.savefig(beside, dpi=120)
+  beside.replace(path)
+
+
+def _draw(
+  axis: Any, rows: list[dict], field: str, scale: float, label: str
+) -> None:
+  for index, system in enumerate(dict.fromkeys(row['system'] for row in rows)):
+    points = [
+      (row['length'], row[field] / scale)
+      for row in rows
+      if row['system'] == system
+      and isinstance(row[field], int | float)
+      and row[field] > 0
+    ]
+    if points:
+      axis.plot(*zip(*points, strict=True), f'C{index}o-', label=system)
+  axis.set(xscale='log', yscale='log', xlabel='long tokens', ylabel=label)
+  axis.grid(True, alpha=0.3)

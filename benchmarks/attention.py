@@ -1,0 +1,219 @@
+"""What do time and memory of long attention cost, against what JAX offers?
+
+  stepwise bench attention              # everything, about ten minutes
+  stepwise bench attention --quick      # small sizes, no TPU compiler, seconds
+  stepwise bench attention --markdown   # README tables from the last results
+
+Measures one layer of 12 heads of 64 with 512 global tokens and radius 84:
+
+* on this machine, in float32 (bfloat16 is emulated on CPUs): wall time and
+  compiled temporaries of the forward pass and of the gradient;
+* with the TPU compiler, in bfloat16: HBM temporaries of the gradient on one
+  device of a slice. No TPU is needed, and the numbers have no noise.
+"""
+
+import argparse
+import dataclasses
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import benchmarks._harness as harness  # Before jax.
+
+# isort: split
+import jax
+import jax.numpy as jnp
+
+from benchmarks._attention_report import (
+  check_targets,
+  plot,
+  print_report,
+  update_readme,
+)
+from benchmarks._attention_systems import (
+  PASSES,
+  SYSTEMS,
+  TPU_SYSTEMS,
+  Problem,
+  Sizes,
+  draw_problem,
+  gradient,
+  problem_shapes,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  """What to measure, and when to give up."""
+
+  sizes: Sizes
+  host_lengths: Sequence[int]
+  tpu_lengths: Sequence[int]
+  memory: float
+  seconds: float
+  repeats: int
+
+
+FULL = Plan(
+  Sizes(),
+  host_lengths=[2**power for power in range(9, 16)],
+  tpu_lengths=[2048, 8192, 32768],
+  memory=20 * harness.GIB,
+  seconds=120,
+  repeats=3,
+)
+QUICK = Plan(
+  Sizes(globals=8, heads=2, dim=8, radius=5),
+  host_lengths=[128],
+  tpu_lengths=[],
+  memory=harness.GIB,
+  seconds=5,
+  repeats=1,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+  options = _parse(arguments)
+  if options.markdown:
+    update_readme(json.loads((options.out / 'attention.json').read_text()))
+    return
+  plan = QUICK if options.quick else FULL
+  if options.memory_gib:
+    memory = options.memory_gib * harness.GIB
+    plan = dataclasses.replace(plan, memory=memory)
+  content = measure(plan, _command(options))
+  print_report(content)
+  options.out.mkdir(parents=True, exist_ok=True)
+  harness.write_json(options.out / 'attention.json', content)
+  plot(content, options.out / 'attention.png')
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+  parser = argparse.ArgumentParser(
+    prog='stepwise bench attention',
+    description=__doc__,
+    formatter_class=argparse.RawDescriptionHelpFormatter,
+  )
+  parser.add_argument('--quick', action='store_true', help='small sizes only')
+  parser.add_argument(
+    '--memory-gib', type=float, help='skip what needs more (default: 20)'
+  )
+  parser.add_argument(
+    '--out', type=Path, default=harness.RESULTS, help='folder to write to'
+  )
+  parser.add_argument(
+    '--markdown', action='store_true', help='only write the README tables'
+  )
+  return parser.parse_args(arguments)
+
+
+def _command(options: argparse.Namespace) -> str:
+  quick = ' --quick' if options.quick else ''
+  memory = f' --memory-gib {options.memory_gib:g}' if options.memory_gib else ''
+  return f'stepwise bench attention{quick}{memory}'
+
+
+def measure(plan: Plan, command: str) -> dict[str, Any]:
+  """Everything that is written to the results file."""
+  content = harness.provenance(command, harness.host_name(), _packages()) | {
+    'sizes': dataclasses.asdict(plan.sizes)
+  }
+  content['tpu'] = measure_tpu(plan.sizes, plan.tpu_lengths)
+  content['host'] = measure_host(plan)
+  content['targets'] = check_targets(content)
+  return content
+
+
+def _packages() -> list[str]:
+  tpu = ['libtpu'] if importlib.util.find_spec('libtpu') else []
+  return ['stepwise', 'jax', 'jaxlib', *tpu, 'flax', 'numpy']
+
+
+def measure_host(plan: Plan) -> list[dict[str, Any]]:
+  """Time and temporaries on the first device of this machine."""
+  rows = []
+  for name in SYSTEMS:
+    for pass_name in PASSES:
+      previous: dict[str, Any] = {}
+      for length in plan.host_lengths:
+        row = {'system': name, 'pass': pass_name, 'length': length}
+        row |= _measure_one(plan, name, pass_name, length, previous)
+        _log(row)
+        rows.append(row)
+        previous = row
+  return rows
+
+
+def _measure_one(
+  plan: Plan, name: str, pass_name: str, length: int, previous: dict[str, Any]
+) -> dict[str, Any]:
+  function = PASSES[pass_name](SYSTEMS[name], plan.sizes)
+  compiled = harness.compile_for(
+    jax.devices()[0],
+    function,
+    problem_shapes(length, plan.sizes, jnp.float32),
+  )
+  needed = harness.footprint(compiled)
+  result: dict[str, Any] = {'temporaries': harness.temporaries(compiled)}
+  if needed > plan.memory:
+    reason = f'skipped: needs {needed / harness.GIB:.0f} GiB'
+    return result | {'seconds': reason}
+  if _too_slow(previous, length, plan.seconds):
+    return result | {'seconds': f'skipped: over {plan.seconds:g} s expected'}
+  problem = draw_problem(length, plan.sizes)
+  return result | {'seconds': _time(compiled, problem, plan)}
+
+
+def _time(compiled: Any, problem: Problem, plan: Plan) -> float:
+  return harness.median_seconds(
+    compiled, [problem], repeats=plan.repeats, budget=plan.seconds / 4
+  )
+
+
+def _too_slow(previous: dict[str, Any], length: int, limit: float) -> bool:
+  """Whether quadratic growth from the length before would pass the limit."""
+  seconds = previous.get('seconds')
+  if isinstance(seconds, str):
+    return True
+  return bool(seconds) and seconds * (length / previous['length']) ** 2 > limit
+
+
+def measure_tpu(sizes: Sizes, lengths: Sequence[int]) -> list[dict[str, Any]]:
+  """HBM temporaries of the gradient, in bfloat16, from the TPU compiler."""
+  if importlib.util.find_spec('libtpu') is None:
+    print('TPU memory skipped: pip install "stepwise[bench]"')
+    return []
+  rows = []
+  for topology, systems in TPU_SYSTEMS.items():
+    for name in systems:
+      for length in lengths:
+        row = {'topology': topology, 'system': name, 'length': length}
+        row['temporaries'] = tpu_temporaries(topology, name, length, sizes)
+        _log(row)
+        rows.append(row)
+  return rows
+
+
+def tpu_temporaries(
+  topology: str, name: str, length: int, sizes: Sizes
+) -> int | str:
+  """Bytes, or why it does not compile."""
+  try:
+    compiled = harness.compile_for(
+      harness.tpu_device(topology),
+      gradient(TPU_SYSTEMS[topology][name], sizes),
+      problem_shapes(length, sizes, jnp.bfloat16),
+    )
+  except jax.errors.JaxRuntimeError as error:
+    return harness.explain(error)
+  return harness.temporaries(compiled)
+
+
+def _log(row: dict[str, Any]) -> None:
+  print(' '.join(f'{key}={value}' for key, value in row.items()), flush=True)
+
+
+if __name__ == '__main__':
+  main()
