@@ -1,0 +1,140 @@
+"""Registration of the stepwise and extractive tasks of a source."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import seqio
+import tensorflow as tf
+
+from stepwise._errors import InputError
+from stepwise.data import OracleOptions, RecordOptions, Tokenizer, wordpiece
+from stepwise.tasks._feature_converters import StepwiseFeatureConverter
+from stepwise.tasks._metrics import SelectedText, rouge_metric
+from stepwise.tasks._preprocessors import (
+  add_records,
+  all_steps,
+  cut_to_length,
+  every_step,
+  labelled_units,
+  sampled_step,
+)
+from stepwise.tasks._sources import DocumentFiles
+
+Preprocessor = Callable[..., tf.data.Dataset]
+
+# What training sees of a document, by the end of the task's name.
+_STEPS: dict[str, Preprocessor] = {
+  '_stepwise': every_step,
+  '_stepwise_sampled': sampled_step,
+  '_stepwise_all': all_steps,
+}
+
+# All features are ids already: there is nothing to encode or decode.
+_OUTPUT_FEATURES = {
+  name: seqio.Feature(
+    seqio.PassThroughVocabulary(size=0), add_eos=False, dtype=tf.int32
+  )
+  for name in StepwiseFeatureConverter.TASK_FEATURES
+}
+
+
+def register_jsonl_tasks(
+  name: str,
+  files_by_split: Mapping[str, str | Iterable[str]],
+  *,
+  tokenizer: Callable[[], Tokenizer] = wordpiece,
+  records: RecordOptions = RecordOptions(),
+  oracle: OracleOptions = OracleOptions(),
+  suffix: str = '',
+) -> list[str]:
+  """Registers the tasks of JSON lines (or any format of `read_documents`).
+
+  Args:
+    name: begins the names of the tasks, see `register_tasks`.
+    files_by_split: paths or patterns of every split, see `DocumentFiles`;
+      `train` is the one to train on.
+    tokenizer: loads the tokeniser, when it is first needed.
+    records: special units of stepwise records, and limits of all records.
+    oracle: how targets are searched.
+    suffix: ends the names of the tasks.
+
+  Returns:
+    The names of the tasks.
+  """
+  return register_tasks(
+    name,
+    DocumentFiles(files_by_split),
+    tokenizer=tokenizer,
+    records=records,
+    oracle=oracle,
+    suffix=suffix,
+  )
+
+
+def register_tasks(
+  name: str,
+  source: seqio.DataSource,
+  *,
+  parse: Sequence[Preprocessor] = (),
+  tokenizer: Callable[[], Tokenizer] = wordpiece,
+  records: RecordOptions = RecordOptions(),
+  oracle: OracleOptions = OracleOptions(),
+  suffix: str = '',
+) -> list[str]:
+  """Registers `NAME_stepwise`, `_stepwise_sampled`, `_stepwise_all`,
+  `_extractive`, each followed by `suffix`; tasks of the same name are replaced.
+
+  The split `train` has one example per step; `_sampled` draws one step per
+  document and epoch, `_all` has all steps of a document in one example. Other
+  splits always have one example per document. `_extractive` has records without
+  special units. The first three have the same content in SeqIO's cache.
+
+  Args:
+    name: begins the names.
+    source: of documents, marked as for training or not.
+    parse: makes documents of the examples of the source, if they are not yet.
+    tokenizer, records, oracle, suffix: see `register_jsonl_tasks`.
+  """
+  if 'eot' not in records.special_units:
+    raise InputError(
+      f'records has the special units {records.special_units}; stepwise tasks '
+      'need `eot`.'
+    )
+  kinds = {kind: (records, steps) for kind, steps in _STEPS.items()}
+  extractive = replace(records, special_units=())
+  kinds['_extractive'] = (extractive, labelled_units)
+  names = []
+  for kind, (options, choose) in kinds.items():
+    add = partial(
+      add_records, tokenizer=tokenizer, records=options, oracle=oracle
+    )
+    names.append(f'{name}{kind}{suffix}')
+    _register(names[-1], source, [*parse, add], options.special_units, choose)
+  return names
+
+
+def _register(
+  name: str,
+  source: seqio.DataSource,
+  prepare: Sequence[Preprocessor],
+  special_units: Sequence[str],
+  choose: Preprocessor,
+) -> None:
+  stop = special_units.index('eot') if 'eot' in special_units else None
+  preprocessors: list[Any] = [
+    *prepare,
+    seqio.CacheDatasetPlaceholder(),
+    partial(cut_to_length, special=len(special_units)),
+    choose,
+  ]
+  seqio.TaskRegistry.remove(name)
+  seqio.TaskRegistry.add(
+    name,
+    source,
+    output_features=_OUTPUT_FEATURES,
+    preprocessors=preprocessors,
+    postprocess_fn=SelectedText(stop),
+    metric_fns=[rouge_metric],
+  )
