@@ -56,22 +56,25 @@ System = Callable[[Problem, Sizes], Outputs]
 def problem_shapes(length: int, sizes: Sizes, dtype: Any) -> Problem:
   """Shapes and dtypes of a batch of one document."""
 
-  def head(slot: str) -> jax.ShapeDtypeStruct:
+  def head(slot: str) -> jax.Array:
     tokens = length if slot in _FROM_LONG else sizes.globals
-    return jax.ShapeDtypeStruct((1, tokens, sizes.heads, sizes.dim), dtype)
+    return jnp.zeros((1, tokens, sizes.heads, sizes.dim), dtype)
 
-  def ids(tokens: int) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct((1, tokens), jnp.int32)
+  def ids(tokens: int) -> jax.Array:
+    return jnp.zeros((1, tokens), jnp.int32)
 
-  table = RelativeTable(
-    jax.ShapeDtypeStruct((sizes.labels, sizes.heads, sizes.dim), jnp.float32),
-    jax.ShapeDtypeStruct((sizes.labels, sizes.heads), jnp.float32),
-  )
-  return Problem(
-    AttentionHeads(**{slot: head(slot) for slot in AttentionHeads._fields}),
-    RelativeTables(table, table),
-    UnitStructure(ids(length), ids(length), ids(sizes.globals)),
-  )
+  def problem() -> Problem:
+    table = RelativeTable(
+      jnp.zeros((sizes.labels, sizes.heads, sizes.dim)),
+      jnp.zeros((sizes.labels, sizes.heads)),
+    )
+    return Problem(
+      AttentionHeads(**{slot: head(slot) for slot in AttentionHeads._fields}),
+      RelativeTables(table, table),
+      UnitStructure(ids(length), ids(length), ids(sizes.globals)),
+    )
+
+  return jax.eval_shape(problem)
 
 
 def draw_problem(length: int, sizes: Sizes, seed: int = 0) -> Problem:

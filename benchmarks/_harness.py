@@ -61,7 +61,8 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
   os.replace(beside, path)
 
 
-def tpu_device(topology: str) -> jax.Device:
+# Type checkers do not accept `jax.Device` as a type.
+def tpu_device(topology: str) -> Any:
   """A device to compile for, such as the first of `'v5e:2x4'`."""
   return topologies.get_topology_desc(
     platform='tpu', topology_name=topology
@@ -69,7 +70,7 @@ def tpu_device(topology: str) -> jax.Device:
 
 
 def compile_for(
-  device: jax.Device, function: Callable[..., Any], *shapes: Any
+  device: Any, function: Callable[..., Any], *shapes: Any
 ) -> jax.stages.Compiled:
   """Compiles for one device, which need not exist, from shapes alone."""
   sharding = jax.sharding.SingleDeviceSharding(device)

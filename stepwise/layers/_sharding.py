@@ -30,14 +30,16 @@ DEFAULT_RULES: Rules = (
   ('layers', None),
   ('length', None),
   ('positions', None),
+  ('score', None),
   ('segments', None),
+  ('token_types', None),
   ('tokens', None),
   ('units', None),
 )
 
 
 def make_mesh(
-  data: int, model: int = 1, devices: Sequence[jax.Device] | None = None
+  data: int, model: int = 1, devices: Sequence[Any] | None = None
 ) -> Mesh:
   """A `data x model` mesh over the first `data * model` devices."""
   devices = jax.devices() if devices is None else devices
