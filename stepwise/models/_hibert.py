@@ -9,13 +9,13 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers import (
-  Dense,
   HierarchicalConfig,
   HierarchicalEncoder,
   HierarchicalMemory,
   TransformerConfig,
 )
 from stepwise.models._batch import Batch, take, unit_spans
+from stepwise.models._scorer import Scorer, with_begin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,11 +26,13 @@ class HiBERTConfig:
     encoder: sizes; without summary positions the model is not stepwise.
     first_token: id of the delimiter that leads every unit (`<s>`, `[CLS]`).
     max_unit_tokens: tokens of a unit that are read, the delimiter included.
+    begin_unit: the unit that opens every summary, if the model is stepwise.
   """
 
   encoder: HierarchicalConfig
   first_token: int
   max_unit_tokens: int = 32
+  begin_unit: int = 1
 
   def __post_init__(self) -> None:
     positions = self.encoder.sentence.positions
@@ -39,6 +41,10 @@ class HiBERTConfig:
         f'max_unit_tokens is {self.max_unit_tokens}; 2 to {positions} '
         '(the token positions) are possible.'
       )
+
+  @property
+  def stepwise(self) -> bool:
+    return self.encoder.stepwise
 
 
 def _mini_lm() -> TransformerConfig:
@@ -72,6 +78,7 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
       summary_positions=512,
     ),
     first_token=0,
+    begin_unit=2,
   ),
   # A sentence encoder that public MiniLM weights fit.
   'hibert_mini': HiBERTConfig(
@@ -129,14 +136,12 @@ class HiBERT(nn.Module):
 
   def setup(self) -> None:
     self.encoder = HierarchicalEncoder(self.config.encoder)
-    self.scorer = Dense((1,), ('embed', 'scores'))
+    self.scorer = Scorer()
 
-  def __call__(
-    self, batch: Batch, deterministic: bool = True
-  ) -> Float[Array, 'batch units']:
-    """Logits of the next unit after `batch.plan`."""
-    memory = self.encode(batch, deterministic)
-    return self.score(memory, batch.plan, deterministic)
+  def __call__(self, batch: Batch) -> Float[Array, 'batch units']:
+    """Both methods at once, for initialisation."""
+    plan = batch.plan if self.config.stepwise else None
+    return self.score(self.encode(batch), plan)
 
   def encode(
     self, batch: Batch, deterministic: bool = True
@@ -151,15 +156,14 @@ class HiBERT(nn.Module):
   def score(
     self,
     memory: HierarchicalMemory,
-    plan: Int[Array, 'batch steps'] | None,
+    plan: Int[Array, 'batch steps'] | None = None,
     deterministic: bool = True,
   ) -> Float[Array, 'batch units']:
-    """Logits of every unit, in float32 or wider; those of padding mean nothing.
+    """Logits of all units; those of padding mean nothing.
 
-    A model that is not stepwise ignores the plan.
+    A model that is not stepwise takes no plan.
     """
-    if not self.config.encoder.stepwise:
-      plan = None
-    states = self.encoder.score_states(memory, plan, deterministic)
-    wide = jnp.promote_types(states.dtype, jnp.float32)
-    return self.scorer(states.astype(wide))[..., 0]
+    begin = self.config.begin_unit if self.config.stepwise else None
+    summary = with_begin(plan, begin)
+    states = self.encoder.score_states(memory, summary, deterministic)
+    return self.scorer(states)

@@ -101,9 +101,10 @@ def test_equals_the_encoder_on_the_loop_grid():
     HierarchicalEncoder(SMALL.encoder),
     {'params': params['encoder']},
     *map(jnp.asarray, loop_grid(DOCUMENTS, 5)),
-    batch.plan,
+    jnp.pad(batch.plan, ((0, 0), (1, 0)), constant_values=SMALL.begin_unit),
   )
-  expected = states @ params['scorer']['kernel'] + params['scorer']['bias'][0]
+  scorer = params['scorer']['dense']
+  expected = states @ scorer['kernel'] + scorer['bias'][0]
   np.testing.assert_allclose(
     run(model, variables, batch), expected[..., 0], rtol=1e-4, atol=1e-4
   )
@@ -140,14 +141,14 @@ def test_padding_never_matters():
   )
 
 
-def test_a_model_that_is_not_stepwise_ignores_the_plan():
+def test_a_model_that_is_not_stepwise_takes_no_plan():
   model = HiBERT(NOT_STEPWISE)
   batch = flat_batch(DOCUMENTS)
   variables = draw(model, batch)
-  np.testing.assert_array_equal(
-    run(model, variables, batch),
-    run(model, variables, batch._replace(plan=None)),
-  )
+  memory = run(model, variables, batch, method='encode')
+  assert run(model, variables, memory, method='score').shape == (2, UNITS)
+  with pytest.raises(InputError, match='plan is given but begin_unit is None'):
+    run(model, variables, memory, batch.plan, method='score')
 
 
 def test_bfloat16_logits_are_float32():

@@ -1,0 +1,189 @@
+"""Training losses: pure functions of `(params, batch, rng)` for any model."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise._typing import Array, Bool, Float, Int
+from stepwise.models._batch import Batch, concatenate_ragged, take
+
+
+class LossSums(NamedTuple):
+  """Sums over a batch, so that shards and micro-batches add up.
+
+  Attributes:
+    loss: sum of the losses of all terms.
+    weight: number of terms (steps, or units of non-stepwise models).
+    correct: terms the model got right.
+  """
+
+  loss: Float[Array, '']
+  weight: Float[Array, '']
+  correct: Float[Array, '']
+
+  @property
+  def mean(self) -> Float[Array, '']:
+    return self.loss / jnp.maximum(self.weight, 1)
+
+
+def stepwise_loss(
+  model: nn.Module,
+  params: Any,
+  batch: Batch,
+  rng: Array | None = None,
+  *,
+  never: tuple[int, ...] = (),
+  sample: bool = False,
+) -> LossSums:
+  """Cross entropy of the next unit at every step, with teacher forcing.
+
+  At step j the model reads `plan` and `targets[:j]`; the softmax is over all
+  real units, chosen ones too, except those in `never` (BEG).
+
+  Args:
+    model: has `encode` and `score`.
+    params: its parameters.
+    batch: documents with plans and targets.
+    rng: of dropout (and of sampling); None = no dropout.
+    never: units that have no share of the softmax.
+    sample: one step of every document, drawn at random, instead of all.
+  """
+  if batch.plan is None or batch.targets is None:
+    raise InputError('a batch without plan or targets has nothing to learn.')
+  targets, contexts = batch.targets, step_contexts(batch.plan, batch.targets)
+  if sample:
+    if rng is None:
+      raise InputError('rng is missing: it draws the sampled step.')
+    rng, step_rng = jax.random.split(rng)
+    targets, contexts = _sample_step(step_rng, targets, contexts)
+  encode_rng, step_rngs = _split(rng, targets.shape[1])
+  memory = _apply(model, params, encode_rng, 'encode', batch)
+
+  def score(context: Array, step_rng: Array | None) -> Array:
+    return _apply(model, params, step_rng, 'score', memory, context)
+
+  logits = jax.vmap(score, in_axes=(1, 0), out_axes=1)(contexts, step_rngs)
+  return cross_entropy(logits, targets, _candidates(batch.valid, never))
+
+
+def extractive_loss(
+  model: nn.Module,
+  params: Any,
+  batch: Batch,
+  rng: Array | None = None,
+  *,
+  positive_weight: float = 1.0,
+) -> LossSums:
+  """Weighted sigmoid loss of non-stepwise models: is a unit of the oracle?
+
+  Args:
+    model: has `encode` and `score`.
+    params: its parameters.
+    batch: documents whose targets are the oracle's units, in any order.
+    rng: of dropout; None = no dropout.
+    positive_weight: of units that are in the oracle; others weigh 1.
+  """
+  if batch.targets is None:
+    raise InputError('a batch without targets has nothing to learn.')
+  encode_rng, step_rngs = _split(rng, 1)
+  score_rng = None if step_rngs is None else step_rngs[0]
+  memory = _apply(model, params, encode_rng, 'encode', batch)
+  logits = _apply(model, params, score_rng, 'score', memory, None)
+  units = jnp.arange(batch.valid.shape[1])
+  labels = (batch.targets[:, :, None] == units[None, None]).any(axis=1)
+  scored = batch.valid & jnp.isfinite(logits)
+  # A logit of -inf times a weight of 0 would be nan.
+  logits = jnp.where(scored, logits, 0)
+  losses = jnp.where(
+    labels,
+    -positive_weight * jax.nn.log_sigmoid(logits),
+    -jax.nn.log_sigmoid(-logits),
+  )
+  return _sums(losses, (logits > 0) == labels, scored)
+
+
+def step_contexts(
+  plan: Int[Array, 'batch plan'], targets: Int[Array, 'batch steps']
+) -> Int[Array, 'batch steps context']:
+  """What a model has chosen before every step: `plan`, then `targets[:j]`."""
+  filled = [(part >= 0).sum(axis=1, keepdims=True) for part in (plan, targets)]
+  width = plan.shape[1] + targets.shape[1]
+  layout = concatenate_ragged(jnp.concatenate(filled, axis=1), width)
+  history = jnp.where(
+    layout.piece == 0, take(plan, layout.offset), take(targets, layout.offset)
+  )
+  step = jnp.arange(targets.shape[1])[None, :, None]
+  before = jnp.arange(width)[None, None] < filled[0][:, :, None] + step
+  return jnp.where(before & layout.real[:, None], history[:, None], -1)
+
+
+def cross_entropy(
+  logits: Float[Array, 'batch steps units'],
+  targets: Int[Array, 'batch steps'],
+  candidates: Bool[Array, 'batch units'],
+) -> LossSums:
+  """-log softmax(logits)[target] over candidates; targets of -1 count not."""
+  logits = jnp.where(candidates[:, None], logits, -jnp.inf)
+  chosen = jnp.maximum(targets, 0)[..., None]
+  counted = (targets >= 0) & candidates.any(axis=1)[:, None]
+  # Rows that do not count may have no candidate: keep their softmax finite.
+  safe = jnp.where(counted[..., None], logits, 0)
+  log_probs = jnp.take_along_axis(jax.nn.log_softmax(safe), chosen, axis=-1)
+  return _sums(-log_probs[..., 0], safe.argmax(axis=-1) == targets, counted)
+
+
+def _sums(
+  losses: Float[Array, 'batch terms'],
+  correct: Bool[Array, 'batch terms'],
+  counted: Bool[Array, 'batch terms'],
+) -> LossSums:
+  return LossSums(
+    jnp.where(counted, losses, 0).sum(),
+    counted.sum().astype(losses.dtype),
+    (counted & correct).sum().astype(losses.dtype),
+  )
+
+
+def _candidates(
+  valid: Bool[Array, 'batch units'], never: tuple[int, ...]
+) -> Bool[Array, 'batch units']:
+  excluded = jnp.zeros(valid.shape[1], bool)
+  for unit in never:
+    excluded |= jnp.arange(valid.shape[1]) == unit
+  return valid & ~excluded[None]
+
+
+def _sample_step(
+  rng: Array,
+  targets: Int[Array, 'batch steps'],
+  contexts: Int[Array, 'batch steps context'],
+) -> tuple[Int[Array, 'batch 1'], Int[Array, 'batch 1 context']]:
+  """One of the real steps of every document, all equally likely."""
+  count = (targets >= 0).sum(axis=1, keepdims=True)
+  uniform = jax.random.uniform(rng, count.shape)
+  step = jnp.minimum((uniform * count).astype(jnp.int32), count - 1)
+  return take(targets, step), take(contexts, step)
+
+
+def _split(rng: Array | None, steps: int) -> tuple[Array | None, Array | None]:
+  """Dropout keys of `encode` and of `steps` calls of `score`."""
+  if rng is None:
+    return None, None
+  keys = jax.random.split(rng, 1 + steps)
+  return keys[0], keys[1:]
+
+
+def _apply(
+  model: nn.Module, params: Any, rng: Array | None, method: str, *args: Any
+) -> Any:
+  rngs = None if rng is None else {'dropout': rng}
+  return model.apply(
+    {'params': params},
+    *args,
+    deterministic=rng is None,
+    method=method,
+    rngs=rngs,
+  )
