@@ -9,7 +9,15 @@ import sys
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli import bench, data, doctor, evaluate, oracle, params
+from stepwise.cli import (
+  bench,
+  data,
+  doctor,
+  evaluate,
+  models,
+  oracle,
+  params,
+)
 
 app = typer.Typer(
   name='stepwise',
@@ -26,6 +34,7 @@ app.command(
 )(bench.bench)
 app.command()(doctor.doctor)
 app.command()(evaluate.evaluate)
+app.command()(models.models)
 app.command()(oracle.oracle)
 app.command()(params.params)
 

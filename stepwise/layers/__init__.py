@@ -38,6 +38,13 @@ from stepwise.layers._positions import (
   separate_segments,
   window_labels,
 )
+from stepwise.layers._sharding import (
+  DEFAULT_RULES,
+  init_sharded,
+  make_mesh,
+  num_params,
+  param_shardings,
+)
 from stepwise.layers._softmax import Dropout
 from stepwise.layers._structure import (
   AttentionPattern,
@@ -55,6 +62,7 @@ from stepwise.layers._transformer import (
 )
 
 __all__ = [
+  'DEFAULT_RULES',
   'IMPLEMENTATIONS',
   'AttentionHeads',
   'AttentionPattern',
@@ -87,11 +95,15 @@ __all__ = [
   'fixed_units',
   'full_labels',
   'global_local_attention',
+  'init_sharded',
   'key_mask',
+  'make_mesh',
   'member_label',
   'num_labels',
+  'num_params',
   'outside_label',
   'pair_structure',
+  'param_shardings',
   'separate_segments',
   'window_labels',
 ]

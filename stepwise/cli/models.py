@@ -1,0 +1,34 @@
+"""`stepwise models`: the systems of the paper's Table 1."""
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def models(
+  as_json: Annotated[
+    bool, typer.Option('--json', help='Print JSON instead of a table.')
+  ] = False,
+) -> None:
+  """List every system by name, with its published ROUGE scores."""
+  import dataclasses
+
+  from stepwise.models import SYSTEMS
+
+  if as_json:
+    print(json.dumps([dataclasses.asdict(s) for s in SYSTEMS.values()]))
+    return
+  from rich.console import Console
+  from rich.table import Table
+
+  table = Table('name', 'system', 'configuration', 'published R1', 'R2', 'RL')
+  for system in SYSTEMS.values():
+    scores = system.published or ()
+    table.add_row(
+      system.name,
+      system.title,
+      system.config or '(none)',
+      *(f'{score:.2f}' for score in scores),
+    )
+  Console().print(table)

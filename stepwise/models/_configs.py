@@ -1,0 +1,117 @@
+"""Named configurations, and what can be done with any of them."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax.numpy as jnp
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise.layers import (
+  AttentionPattern,
+  EncoderDecoder,
+  ETCConfig,
+  TransformerConfig,
+  num_params,
+)
+from stepwise.models._batch import Batch
+from stepwise.models._bertsum import BERTSum, BERTSumConfig
+from stepwise.models._etcsum import ETCSum, ETCSumConfig
+from stepwise.models._hibert import HIBERT_CONFIGS, HiBERT, HiBERTConfig
+
+ModelConfig = ETCSumConfig | HiBERTConfig | BERTSumConfig | TransformerConfig
+
+_BERT = TransformerConfig(vocab=30522, token_types=0, norm_epsilon=1e-12)
+_ROBERTA = TransformerConfig(vocab=50358)
+_MINI = {'embed': 384, 'heads': 12, 'mlp': 1536, 'layers': 6}
+_TINY = {'embed': 32, 'heads': 4, 'mlp': 64, 'layers': 2}
+
+CONFIGS: dict[str, ModelConfig] = {
+  'etcsum_base': ETCSumConfig(),
+  # Tables begin with [EOS, EOT, BEG].
+  'etcsum_rotowire': ETCSumConfig(begin_unit=2),
+  'etcsum_mini': ETCSumConfig(
+    ETCConfig(**_MINI), document_tokens=3072, summary_tokens=512
+  ),
+  'etcsum_tiny': ETCSumConfig(
+    ETCConfig(
+      **_TINY, pattern=AttentionPattern(16, 4, hard_g2l=True), labels=12
+    ),
+    document_tokens=1024,
+    summary_tokens=256,
+    max_global=128,
+  ),
+  **HIBERT_CONFIGS,
+  'bertsum_base': BERTSumConfig(_BERT, cls=101, sep=102),
+  'robertasum_base': BERTSumConfig(_ROBERTA, cls=0, sep=2),
+  'stepwise_robertasum_base': BERTSumConfig(
+    _ROBERTA, cls=0, sep=2, begin_unit=1
+  ),
+  'bertsum_mini': BERTSumConfig(
+    dataclasses.replace(_BERT, **_MINI), cls=101, sep=102
+  ),
+  'bertsum_tiny': BERTSumConfig(
+    dataclasses.replace(_BERT, **_TINY), cls=101, sep=102
+  ),
+  'realizer': _ROBERTA,
+}
+
+
+def find_config(name: str) -> ModelConfig:
+  """The configuration of that name."""
+  if name not in CONFIGS:
+    raise InputError(
+      f'no configuration is named {name!r}, there are {", ".join(CONFIGS)}.'
+    )
+  return CONFIGS[name]
+
+
+@functools.singledispatch
+def build_model(config: Any) -> nn.Module:
+  """The module of a configuration."""
+  raise InputError(f'{type(config).__name__} is not a configuration.')
+
+
+build_model.register(ETCSumConfig)(ETCSum)
+build_model.register(HiBERTConfig)(HiBERT)
+build_model.register(BERTSumConfig)(BERTSum)
+build_model.register(TransformerConfig)(EncoderDecoder)
+
+
+@functools.singledispatch
+def twin(config: Any) -> Any:
+  """The non-stepwise twin: the same body, without a plan."""
+  raise InputError(f'{type(config).__name__} has no non-stepwise twin.')
+
+
+@twin.register
+def _(config: ETCSumConfig) -> ETCSumConfig:
+  return dataclasses.replace(config, begin_unit=None)
+
+
+@twin.register
+def _(config: BERTSumConfig) -> BERTSumConfig:
+  return dataclasses.replace(config, begin_unit=None)
+
+
+@twin.register
+def _(config: HiBERTConfig) -> HiBERTConfig:
+  encoder = dataclasses.replace(config.encoder, summary_positions=0)
+  return dataclasses.replace(config, encoder=encoder)
+
+
+def count_params(name: str) -> int:
+  """Parameters of a named configuration, without allocating them.
+
+  >>> count_params('etcsum_base')
+  165825793
+  """
+  config = find_config(name)
+  tokens = jnp.zeros((1, 8), jnp.int32)
+  if isinstance(config, TransformerConfig):
+    mask = jnp.ones((1, 8), bool)
+    return num_params(build_model(config), tokens, mask, tokens)
+  valid = jnp.ones((1, 4), bool)
+  batch = Batch(tokens, tokens, valid, plan=tokens[:, :2])
+  return num_params(build_model(config), batch)

@@ -1,0 +1,236 @@
+"""Every row of the paper's Table 1 as one name, and how it chooses units."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise._typing import Array, Bool, Int
+from stepwise.decoding import (
+  BeamResult,
+  Constraints,
+  DecodeConfig,
+  beam_search,
+  select_top_k,
+)
+from stepwise.models._baselines import Lead, Oracle
+from stepwise.models._batch import Batch
+from stepwise.models._configs import build_model, find_config, twin
+
+# Units of news begin with [EOT, BEG].
+EOT, BEG = 0, 1
+NEWS_DECODING = DecodeConfig(
+  max_units=4, beam_size=3, stop_unit=EOT, never=(BEG,)
+)
+TOP_K = 3
+
+Scores = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class System:
+  """A way to summarise a document.
+
+  Attributes:
+    name: of the registry.
+    title: as in the paper's Table 1.
+    config: the named configuration it is built from; None for baselines.
+    stepwise: whether it searches for a plan, or takes the best units at once.
+    trigram_blocking: never choose a unit that shares a trigram with the plan.
+    max_tokens: it reads no more than this of a document; None = its config's.
+    published: ROUGE-1, -2, -L on the CNN/DailyMail test split, in the paper.
+  """
+
+  name: str
+  title: str
+  config: str | None
+  stepwise: bool
+  trigram_blocking: bool = False
+  max_tokens: int | None = None
+  published: Scores | None = None
+
+  def build(self) -> nn.Module:
+    """The module; baselines have no parameters."""
+    if self.config is None:
+      return Oracle() if self.stepwise else Lead()
+    config = find_config(self.config)
+    return build_model(config if self.stepwise else twin(config))
+
+
+def _pair(
+  name: str,
+  title: str,
+  config: str,
+  stepwise: bool,
+  plain: Scores,
+  blocked: Scores,
+  max_tokens: int | None = None,
+) -> list[System]:
+  """A model without and with trigram blocking."""
+  shared = {'config': config, 'stepwise': stepwise, 'max_tokens': max_tokens}
+  return [
+    System(name, title, published=plain, **shared),
+    System(
+      f'{name}_triblk',
+      f'{title}+TriBlk',
+      trigram_blocking=True,
+      published=blocked,
+      **shared,
+    ),
+  ]
+
+
+_SYSTEMS = [
+  System('lead', 'Lead', None, False, published=(40.42, 17.62, 36.67)),
+  System(
+    'oracle_512',
+    'Oracle (512)',
+    None,
+    True,
+    max_tokens=512,
+    published=(52.59, 31.24, 48.87),
+  ),
+  System(
+    'oracle', 'Oracle (Full)', None, True, published=(57.82, 35.05, 53.99)
+  ),
+  *_pair(
+    'bertsum',
+    'BERTSum',
+    'bertsum_base',
+    False,
+    (41.55, 19.34, 37.80),
+    (42.70, 19.93, 38.89),
+    512,
+  ),
+  *_pair(
+    'robertasum',
+    'RoBERTaSum',
+    'robertasum_base',
+    False,
+    (42.99, 20.60, 39.21),
+    (43.30, 20.58, 39.48),
+    512,
+  ),
+  *_pair(
+    'hibert',
+    'HiBERT',
+    'hibert_cnndm',
+    False,
+    (41.43, 19.23, 37.73),
+    (42.37, 19.68, 38.63),
+  ),
+  *_pair(
+    'etcsum',
+    'ETCSum',
+    'etcsum_base',
+    False,
+    (42.67, 20.27, 38.90),
+    (43.43, 20.54, 39.58),
+  ),
+  *_pair(
+    'stepwise_robertasum',
+    'Stepwise RoBERTaSum',
+    'stepwise_robertasum_base',
+    True,
+    (41.99, 19.78, 37.76),
+    (41.50, 19.48, 37.25),
+    512,
+  ),
+  *_pair(
+    'stepwise_hibert',
+    'Stepwise HiBERT',
+    'hibert_cnndm',
+    True,
+    (41.98, 19.53, 38.32),
+    (42.12, 19.45, 38.43),
+  ),
+  *_pair(
+    'stepwise_etcsum',
+    'Stepwise ETCSum',
+    'etcsum_base',
+    True,
+    (43.84, 20.80, 39.77),
+    (43.23, 20.30, 39.15),
+  ),
+]
+SYSTEMS: dict[str, System] = {system.name: system for system in _SYSTEMS}
+
+
+def find_system(name: str) -> System:
+  """The system of that name."""
+  if name not in SYSTEMS:
+    raise InputError(
+      f'no system is named {name!r}, there are {", ".join(SYSTEMS)}.'
+    )
+  return SYSTEMS[name]
+
+
+def decode(
+  model: nn.Module,
+  variables: Any,
+  batch: Batch,
+  config: DecodeConfig = NEWS_DECODING,
+  constraints: Constraints | None = None,
+) -> BeamResult:
+  """Plans of a stepwise model: encoded once, then searched, all inside jit.
+
+  Without constraints no unit is repeated.
+  """
+  if constraints is None:
+    constraints = no_repeats(batch.valid)
+  memory = model.apply(variables, batch, method='encode')
+
+  def score(memory: Any, plan: Int[Array, 'batch steps']) -> Array:
+    return model.apply(variables, memory, plan, method='score')
+
+  return beam_search(
+    score, memory, batch.valid, config, constraints=constraints
+  )
+
+
+def select(
+  model: nn.Module,
+  variables: Any,
+  batch: Batch,
+  k: int = TOP_K,
+  overlap: Bool[Array, 'batch units units'] | None = None,
+) -> Int[Array, 'batch k']:
+  """The best units of a non-stepwise model, in document order."""
+  memory = model.apply(variables, batch, method='encode')
+  logits = model.apply(variables, memory, method='score')
+  return select_top_k(logits, batch.valid, k, overlap)
+
+
+def no_repeats(
+  valid: Bool[Array, 'batch units'],
+  overlap: Bool[Array, 'batch units units'] | None = None,
+) -> Constraints:
+  """Every unit at most once, and with `overlap` no shared trigram."""
+  return Constraints(repeatable=jnp.zeros_like(valid), overlap=overlap)
+
+
+def choose_units(
+  system: System,
+  model: nn.Module,
+  variables: Any,
+  batch: Batch,
+  overlap: Bool[Array, 'batch units units'] | None = None,
+) -> Int[Array, 'batch steps']:
+  """Units any system chooses, -1 = empty; `overlap` if it blocks trigrams."""
+  if system.trigram_blocking != (overlap is not None):
+    raise InputError(
+      f'overlap is {"given" if overlap is not None else "missing"} but'
+      f' trigram_blocking of {system.name} is {system.trigram_blocking}.'
+    )
+  if not system.stepwise:
+    return select(model, variables, batch, overlap=overlap)
+  config = NEWS_DECODING
+  if isinstance(model, Oracle) and batch.targets is not None:
+    # As many units as the oracle has, not as many as models may choose.
+    config = DecodeConfig(
+      max_units=batch.targets.shape[1], stop_unit=EOT, never=(BEG,)
+    )
+  constraints = no_repeats(batch.valid, overlap)
+  return decode(model, variables, batch, config, constraints).plans[:, 0]
