@@ -7,8 +7,7 @@ try:
   import seqio as _seqio  # noqa: F401
 except ModuleNotFoundError as error:
   raise ImportError(
-    f'stepwise.tasks needs SeqIO and TensorFlow, but {error.name} is missing: '
-    "pip install 'stepwise[tasks]'"
+    f"stepwise.tasks needs SeqIO ({error}): pip install 'stepwise[tasks]'"
   ) from error
 
 from stepwise.tasks import cnn_dailymail

@@ -38,24 +38,19 @@ class SelectedText:
     if is_target:
       return summary_sentences(output)
     text = example['inputs_pretokenized'].decode()
-    spans = [example['spans'][unit] for unit in self._units(output, example)]
+    spans = example['spans']
+    units = self._before_stop([int(unit) for unit in output if unit >= 0])
+    if max(units, default=0) >= len(spans):
+      raise InputError(
+        f'a prediction has unit {max(units)} but document '
+        f'{example["id"].decode()!r} has {len(spans)} units.'
+      )
     # The span of a special unit is empty: it has no text.
-    return [text[start:end] for start, end in spans if start < end]
+    chosen = [spans[unit] for unit in units]
+    return [text[start:end] for start, end in chosen if start < end]
 
-  def _units(
-    self, output: Sequence[int], example: Mapping[str, Any]
-  ) -> list[int]:
-    units = [int(unit) for unit in output if unit >= 0]
-    if self.stop in units:
-      units = units[: units.index(self.stop)]
-    num_units = len(example['spans'])
-    for unit in units:
-      if unit >= num_units:
-        raise InputError(
-          f'a prediction has unit {unit} but document '
-          f'{example["id"].decode()!r} has {num_units} units.'
-        )
-    return units
+  def _before_stop(self, units: list[int]) -> list[int]:
+    return units[: units.index(self.stop)] if self.stop in units else units
 
 
 def rouge_metric(

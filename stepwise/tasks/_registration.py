@@ -22,7 +22,8 @@ from stepwise.tasks._preprocessors import (
 )
 from stepwise.tasks._sources import DocumentFiles
 
-Preprocessor = Callable[..., tf.data.Dataset]
+# From a dataset to a dataset; SeqIO passes what it finds among the parameters.
+Preprocessor = Callable[..., Any]
 
 # What training sees of a document, by the end of the task's name.
 _STEPS: dict[str, Preprocessor] = {
@@ -83,13 +84,17 @@ def register_tasks(
   oracle: OracleOptions = OracleOptions(),
   suffix: str = '',
 ) -> list[str]:
-  """Registers `NAME_stepwise`, `_stepwise_sampled`, `_stepwise_all`,
-  `_extractive`, each followed by `suffix`; tasks of the same name are replaced.
+  """Registers four tasks of a source; those of the same name are replaced.
 
-  The split `train` has one example per step; `_sampled` draws one step per
-  document and epoch, `_all` has all steps of a document in one example. Other
-  splits always have one example per document. `_extractive` has records without
-  special units. The first three have the same content in SeqIO's cache.
+  `NAME_stepwise` has one example per step in the split `train`,
+  `NAME_stepwise_sampled` draws one step per document and epoch,
+  `NAME_stepwise_all` has all steps of a document in one example. Other splits
+  always have one example per document. `NAME_extractive` has records without
+  special units. SeqIO caches the same content for the first three.
+
+  In `task_feature_lengths` the `targets` of a whole document are its oracle
+  and the stop unit. Steps beyond the lengths of `plan` and `targets` are left
+  out of stepwise examples; an oracle set that does not fit is an error.
 
   Args:
     name: begins the names.
@@ -132,7 +137,7 @@ def _register(
   seqio.TaskRegistry.remove(name)
   seqio.TaskRegistry.add(
     name,
-    source,
+    source,  # pyright: ignore[reportArgumentType]  (SeqIO's own base class)
     output_features=_OUTPUT_FEATURES,
     preprocessors=preprocessors,
     postprocess_fn=SelectedText(stop),

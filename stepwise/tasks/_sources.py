@@ -86,4 +86,4 @@ def _documents_of(path: bytes) -> Iterator[dict[str, Any]]:
   for line in bad:
     _logger.warning('%s', line)
   if bad:
-    _logger.warning('%s: %d documents were left out.', name, len(bad))
+    _logger.warning('%s: documents left out: %d.', name, len(bad))

@@ -1,4 +1,4 @@
-"""Small documents, written for these tests, and the files they are read from."""
+"""Small documents, written for these tests, and files of them."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -51,7 +51,7 @@ def test_bad_lines_are_logged_and_left_out(tmp_path, caplog):
     f"{path}:1: no 'article' or 'document'; found ['highlights', 'id'].",
     f"{path}:2: 'article' has no text.",
     f'{path}: no summary: no summary.',
-    f'{path}: 3 documents were left out.',
+    f'{path}: documents left out: 3.',
   ]
 
 
