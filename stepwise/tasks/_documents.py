@@ -26,7 +26,8 @@ def document_features(document: Document) -> dict[str, bytes | np.ndarray]:
     'inputs_pretokenized': document.text.encode(),
     'spans': spans_array(document.spans),
     'targets_pretokenized': '\n'.join(lines).encode(),
-    'id': document.id.encode(),
+    # An id is free text: unlike the article it may not be valid Unicode.
+    'id': document.id.encode(errors='replace'),
   }
 
 

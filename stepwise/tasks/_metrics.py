@@ -28,12 +28,7 @@ class SelectedText:
   stop: int | None
 
   def __call__(
-    self,
-    output: Any,
-    *,
-    example: Mapping[str, Any],
-    is_target: bool = False,
-    **unused: Any,
+    self, output: Any, *, example: Mapping[str, Any], is_target: bool = False
   ) -> list[str]:
     if is_target:
       return summary_sentences(output)

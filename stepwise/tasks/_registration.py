@@ -1,6 +1,6 @@
 """Registration of the stepwise and extractive tasks of a source."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -43,7 +43,7 @@ _OUTPUT_FEATURES = {
 
 def register_jsonl_tasks(
   name: str,
-  files_by_split: Mapping[str, str | Iterable[str]],
+  files_by_split: Mapping[str, str | Sequence[str]],
   *,
   tokenizer: Callable[[], Tokenizer] = wordpiece,
   records: RecordOptions = RecordOptions(),
@@ -94,7 +94,9 @@ def register_tasks(
 
   In `task_feature_lengths` the `targets` of a whole document are its oracle
   and the stop unit. Steps beyond the lengths of `plan` and `targets` are left
-  out of stepwise examples; an oracle set that does not fit is an error.
+  out of stepwise examples; an oracle set that does not fit is an error. The
+  length of `tokens` cuts documents, and targets with them, after the search;
+  only the limits in `records` confine the search to units that fit.
 
   Args:
     name: begins the names.

@@ -7,7 +7,7 @@ single steps where evaluation wants whole documents. So every example carries
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import seqio
@@ -45,7 +45,7 @@ class DocumentFiles(_MarksTraining, seqio.FileDataSource):
   a shard: a Beam job prepares as many at the same time as there are files.
   """
 
-  def __init__(self, files_by_split: Mapping[str, str | Iterable[str]]):
+  def __init__(self, files_by_split: Mapping[str, str | Sequence[str]]):
     """Takes the paths of every split; patterns and variables are expanded.
 
     Environment variables (`$STEPWISE_DATA/news/train-*.jsonl`) are looked up

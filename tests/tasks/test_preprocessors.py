@@ -10,8 +10,10 @@ from stepwise._errors import InputError
 from stepwise.data import (
   OracleOptions,
   RecordOptions,
+  build_records,
   document_oracle,
   extractive_example,
+  load_records,
   make_record,
   read_documents,
   stepwise_examples,
@@ -137,16 +139,18 @@ def fingerprint(example):
   return tuple(example[name].tobytes() for name in SCHEMA)
 
 
-def test_oracles_are_searched_among_the_units_of_the_record(path):
-  records = RecordOptions(max_units=4)
+def test_limits_of_records_act_as_on_the_command_line(path, tmp_path):
+  records = RecordOptions(max_units=4, max_unit_tokens=6)
   names = register_jsonl_tasks('short', {'train': path}, records=records)
-  found = examples(names[2])
-  document = next(iter(read_documents(path)))
-  record = make_record(document, wordpiece(), max_units=4)
-  within = type(document)(document.text, document.spans[:2], document.summary)
-  oracle = document_oracle(within, OracleOptions()).indices
-  assert oracle != document_oracle(document, OracleOptions()).indices
-  assert_equal(found[:1], stepwise_examples(record, oracle))
+  build_records(path, tmp_path / 'records.jsonl', wordpiece(), records)
+  wanted = [
+    example
+    for record, oracle in load_records(tmp_path / 'records.jsonl')
+    for example in stepwise_examples(record, oracle, 'steps')
+  ]
+  assert_equal(examples(names[0]), wanted)
+  # Other oracles than those of the whole documents, then cut.
+  assert len(wanted) > len(expected(path, 'steps', max_units=4))
 
 
 def articles(rows):

@@ -6,14 +6,8 @@ import pytest
 from stepwise._errors import InputError
 from stepwise.data import read_documents
 from stepwise.tasks import DocumentFiles
-from stepwise.tasks._documents import document_features, document_from_features
+from stepwise.tasks._documents import document_from_features
 from tests.tasks.stories import STORIES, write_stories
-
-
-def test_features_of_a_document_give_it_back(tmp_path):
-  for document in read_documents(write_stories(tmp_path / 'a.jsonl')):
-    features = document_features(document)
-    assert document_from_features(*features.values()) == document
 
 
 def test_files_give_documents_marked_by_split(tmp_path):
