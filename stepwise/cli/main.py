@@ -17,6 +17,7 @@ from stepwise.cli import (
   models,
   oracle,
   params,
+  summarize,
 )
 
 app = typer.Typer(
@@ -32,11 +33,13 @@ app.add_typer(data.app, name='data')
 app.command(
   context_settings={'allow_extra_args': True, 'allow_interspersed_args': False}
 )(bench.bench)
+app.command()(summarize.demo)
 app.command()(doctor.doctor)
 app.command()(evaluate.evaluate)
 app.command()(models.models)
 app.command()(oracle.oracle)
 app.command()(params.params)
+app.command()(summarize.summarize)
 
 
 def main() -> None:

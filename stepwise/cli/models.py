@@ -11,7 +11,7 @@ def models(
     bool, typer.Option('--json', help='Print JSON instead of a table.')
   ] = False,
 ) -> None:
-  """List every system by name, with its published ROUGE scores."""
+  """Lists every system by name, with its published ROUGE scores."""
   import dataclasses
 
   from stepwise.models import SYSTEMS
@@ -22,13 +22,11 @@ def models(
   from rich.console import Console
   from rich.table import Table
 
-  table = Table('name', 'system', 'configuration', 'published R1', 'R2', 'RL')
+  table = Table(caption='ROUGE as published, CNN/DailyMail test split')
+  table.add_column('name', no_wrap=True)
+  table.add_column('system')
+  table.add_column('R1 / R2 / RL', no_wrap=True)
   for system in SYSTEMS.values():
-    scores = system.published or ()
-    table.add_row(
-      system.name,
-      system.title,
-      system.config or '(none)',
-      *(f'{score:.2f}' for score in scores),
-    )
+    scores = ' '.join(f'{score:.2f}' for score in system.published or ())
+    table.add_row(system.name, system.title, scores)
   Console().print(table)

@@ -10,7 +10,7 @@ def params(
     str | None, typer.Argument(help='A configuration; all of them if left out.')
   ] = None,
 ) -> None:
-  """Count the parameters of a named configuration, without allocating it."""
+  """Counts the parameters of a configuration, without allocating them."""
   from stepwise.models import CONFIGS, count_params
 
   if name is not None:
