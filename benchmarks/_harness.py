@@ -39,6 +39,8 @@ def provenance(command: str, device: str, packages: Sequence[str]) -> dict:
   )
   return {
     'device': device,
+    # What else ran: times of a busy machine are worth less.
+    'load_before': round(os.getloadavg()[0], 2),
     'versions': {
       'python': platform.python_version(),
       **{name: version(name) for name in packages},

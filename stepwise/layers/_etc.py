@@ -6,7 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 from flax import linen as nn
+from flax.linen.spmd import with_logical_constraint
 
+from stepwise._errors import InputError
 from stepwise._typing import Array, DTypeLike, Float, Int
 from stepwise.layers._global_local import (
   IMPLEMENTATIONS,
@@ -18,6 +20,7 @@ from stepwise.layers._heads import (
   RelativeTables,
 )
 from stepwise.layers._modules import (
+  ACTIVATIONS,
   Dense,
   Embedding,
   FeedForward,
@@ -117,22 +120,27 @@ class ETCConfig:
 
   def __post_init__(self) -> None:
     if self.dim is None and self.embed % self.heads:
-      raise ValueError(
+      raise InputError(
         f'embed is {self.embed}, must be a multiple of heads={self.heads}'
         ' unless dim is given.'
       )
     if self.sharing not in _SHARING:
-      raise ValueError(
+      raise InputError(
         f'sharing is {self.sharing!r}, must be one of {tuple(_SHARING)}.'
       )
     if self.implementation not in IMPLEMENTATIONS:
-      raise ValueError(
+      raise InputError(
         f'implementation is {self.implementation!r}, must be one of'
         f' {IMPLEMENTATIONS}.'
       )
+    if self.activation not in ACTIVATIONS:
+      raise InputError(
+        f'activation is {self.activation!r}, must be one of'
+        f' {tuple(ACTIVATIONS)}.'
+      )
     shared = self.sharing != 'none' or self.share_output
     if self.global_width != self.embed and (shared or self.share_feed_forward):
-      raise ValueError(
+      raise InputError(
         f'global_embed is {self.global_width} and embed is {self.embed}, must'
         ' be equal when anything is shared between the streams.'
       )
@@ -220,7 +228,7 @@ class GlobalLocalAttention(nn.Module):
     }
     return AttentionHeads(
       **{
-        slot: nn.with_logical_constraint(
+        slot: with_logical_constraint(
           array, ('batch', _axis(slot), 'heads', 'kv')
         )
         for slot, array in heads.items()
@@ -326,7 +334,7 @@ class GlobalLocalLayer(nn.Module):
 
 
 def _constrain(array: Array, axis: str) -> Array:
-  return nn.with_logical_constraint(array, ('batch', axis, 'embed'))
+  return with_logical_constraint(array, ('batch', axis, 'embed'))
 
 
 class _ScannedLayer(nn.Module):
@@ -350,12 +358,15 @@ class GlobalLocalStack(nn.Module):
   def setup(self) -> None:
     config = self.config
     if config.scan_layers:
-      body = nn.remat(_ScannedLayer) if config.remat_period else _ScannedLayer
+      body = _ScannedLayer
+      if config.remat_period:
+        # Argument 3 is `deterministic`; a loop needs no barriers.
+        body = nn.remat(body, prevent_cse=False, static_argnums=(3,))
       self.layers = nn.scan(
         body,
         variable_axes={'params': 0},
         split_rngs={'params': True, 'dropout': True},
-        in_axes=nn.broadcast,
+        in_axes=nn.broadcast,  # pyright: ignore[reportArgumentType]
         length=config.layers,
         metadata_params={nn.PARTITION_NAME: 'layers'},
       )(config)
@@ -452,7 +463,7 @@ class ETCEmbeddings(nn.Module):
   ) -> Streams:
     config = self.config
     if config.global_width != config.embed:
-      raise ValueError(
+      raise InputError(
         f'global_embed is {config.global_width}, must equal embed='
         f'{config.embed} when tokens of both streams share one table.'
       )
@@ -502,7 +513,7 @@ class ETCEmbeddings(nn.Module):
     if not rows:
       return 0.0
     if ids.shape[1] > rows:
-      raise ValueError(
+      raise InputError(
         f'{axis} input has {ids.shape[1]} tokens, but {axis}_positions is'
         f' {rows}: give a larger table or a shorter input.'
       )
