@@ -20,6 +20,7 @@ from stepwise.layers._heads import (
   RelativeTables,
   label_scores,
   pair_logits,
+  pick_labels,
 )
 from stepwise.layers._positions import member_label, outside_label
 from stepwise.layers._softmax import (
@@ -156,19 +157,19 @@ class PairBlocks:
   def l2l(self, index: Array, block: Any, scores: Scores) -> Relation:
     (mask, labels, _, _), _ = block
     mask = skew(mask) & self._grid.window_exists(index)[None, None, :]
-    picked = _pick(scores, labels)
+    picked = pick_labels(scores, labels)
     return Relation(None if picked is None else skew(picked), mask)
 
   def l2g(self, block: Any, scores: Scores) -> Relation:
     (_, _, mask, labels), _ = block
-    return Relation(_pick(scores, labels), mask)
+    return Relation(pick_labels(scores, labels), mask)
 
   def g2l(self, index: Array, block: Any, scores: Scores) -> Relation:
     _, (mask, labels) = block
     mask = mask.swapaxes(1, 2) & self._grid.exists(index)[None, None, :]
     if labels is not None:
       labels = labels.swapaxes(1, 2)
-    return Relation(_pick(scores, labels), mask)
+    return Relation(pick_labels(scores, labels), mask)
 
   def g2g_rows(self, rows: BlockGrid) -> Any:
     parts = (self._pairs.g2g_mask, self._pairs.g2g_labels)
@@ -178,15 +179,7 @@ class PairBlocks:
     self, index: Array, rows: Any, grid: BlockGrid, scores: Scores
   ) -> Relation:
     mask, labels = rows
-    return Relation(_pick(scores, labels), mask)
-
-
-def _pick(
-  scores: Scores, labels: Int[Array, 'batch q kv'] | None
-) -> Float[Array, 'batch heads q kv'] | None:
-  if scores is None or labels is None:
-    return None
-  return jnp.take_along_axis(scores, labels[:, None], axis=-1)
+    return Relation(pick_labels(scores, labels), mask)
 
 
 Relations = UnitBlocks | PairBlocks

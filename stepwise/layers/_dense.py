@@ -9,6 +9,7 @@ from stepwise.layers._heads import (
   RelativeTables,
   label_scores,
   pair_logits,
+  pick_labels,
 )
 from stepwise.layers._softmax import Dropout, finish, row_peak, softmax_part
 from stepwise.layers._structure import PairStructure
@@ -51,16 +52,13 @@ def _rows(
   query: Float[Array, 'batch q heads dim'],
   key: Float[Array, 'batch kv heads dim'],
   value: Float[Array, 'batch kv heads dim'],
-  mask: Bool[Array, 'batch q kv'],
+  mask: Bool[Array, 'batch q kv'] | None,
   labels: Int[Array, 'batch q kv'] | None,
   table: RelativeTable | None,
   dropout: Dropout,
 ) -> Float[Array, 'batch q heads dim']:
   """One softmax over all keys of a row."""
-  relative = None
-  if table is not None and labels is not None:
-    scores = label_scores(query, table)
-    relative = jnp.take_along_axis(scores, labels[:, None], axis=-1)
+  relative = pick_labels(label_scores(query, table), labels)
   logits = pair_logits(query, key, relative, mask)
   part = softmax_part(logits, value, row_peak(logits), dropout)
   return finish(part).astype(value.dtype)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from stepwise._typing import Array, Float
 from stepwise.layers._blocked import blocked_attention
@@ -221,6 +221,6 @@ def _concrete_extreme(
   array: Array | None, extreme: Callable[[np.ndarray], Any]
 ) -> int | None:
   """The smallest or largest value, or None if it cannot be known yet."""
-  if array is None or array.size == 0 or isinstance(array, jax.core.Tracer):
+  if array is None or array.size == 0 or isinstance(array, Tracer):
     return None
   return int(extreme(np.asarray(array)))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from stepwise._typing import Array, Bool, Float
+from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers._softmax import NEG_INF, wide_dtype
 
 
@@ -56,13 +56,23 @@ def label_scores(
   return (products + bias) * query.shape[-1] ** -0.5
 
 
+def pick_labels(
+  scores: Float[Array, 'batch heads q labels'] | None,
+  labels: Int[Array, 'batch q kv'] | None,
+) -> Float[Array, 'batch heads q kv'] | None:
+  """The score of every pair's label; None if either is missing."""
+  if scores is None or labels is None:
+    return None
+  return jnp.take_along_axis(scores, labels[:, None], axis=-1)
+
+
 def pair_logits(
   query: Float[Array, 'batch q heads dim'],
   key: Float[Array, 'batch kv heads dim'],
   relative: Float[Array, 'batch heads q kv'] | None,
-  mask: Bool[Array, 'batch q kv'],
+  mask: Bool[Array, 'batch q kv'] | None,
 ) -> Float[Array, 'batch heads q kv']:
-  """Scores of all pairs, -inf where masked."""
+  """Scores of all pairs, -inf where masked; no mask allows everything."""
   logits = jnp.einsum(
     'bqnd,bknd->bnqk',
     query,
@@ -72,4 +82,6 @@ def pair_logits(
   logits *= query.shape[-1] ** -0.5
   if relative is not None:
     logits += relative
+  if mask is None:
+    return logits
   return jnp.where(mask[:, None], logits, NEG_INF)

@@ -7,6 +7,7 @@ inputs and parameters. Norms always compute in float32 or wider.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,18 +22,18 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def kernel_init(*axes: str, stddev: float = 0.02) -> Callable[..., Array]:
+def kernel_init(*axes: str, stddev: float = 0.02) -> Callable[..., Any]:
   """Truncated normal, cut at two sigma and not rescaled, on named axes."""
   return nn.with_logical_partitioning(
     nn.initializers.truncated_normal(stddev), axes
   )
 
 
-def zeros_init(*axes: str) -> Callable[..., Array]:
+def zeros_init(*axes: str) -> Callable[..., Any]:
   return nn.with_logical_partitioning(nn.initializers.zeros_init(), axes)
 
 
-def ones_init(*axes: str) -> Callable[..., Array]:
+def ones_init(*axes: str) -> Callable[..., Any]:
   return nn.with_logical_partitioning(nn.initializers.ones_init(), axes)
 
 

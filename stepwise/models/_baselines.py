@@ -53,10 +53,12 @@ class Oracle(nn.Module):
   def score(
     self,
     memory: OracleMemory,
-    plan: Int[Array, 'batch steps'],
+    plan: Int[Array, 'batch steps'] | None,
     deterministic: bool = True,
   ) -> Float[Array, 'batch units']:
     del deterministic
+    if plan is None:
+      raise InputError('plan is missing: the oracle chooses step by step.')
     step = (plan >= 0).sum(axis=1, keepdims=True)
     target = take(memory.targets, step)
     units = jnp.arange(memory.valid.shape[1])

@@ -33,10 +33,8 @@ class Batch(NamedTuple):
     missing = {'tokens', 'unit_ids', 'valid'} - arrays.keys()
     if missing:
       raise InputError(f'a batch of {sorted(arrays)} lacks {sorted(missing)}.')
-    fields = {name: arrays.get(name) for name in cls._fields}
-    return cls(
-      **{k: None if v is None else jnp.asarray(v) for k, v in fields.items()}
-    )
+    given = [name for name in cls._fields if arrays.get(name) is not None]
+    return cls(**{name: jnp.asarray(arrays[name]) for name in given})
 
 
 class Spans(NamedTuple):

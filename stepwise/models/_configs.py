@@ -24,8 +24,8 @@ ModelConfig = ETCSumConfig | HiBERTConfig | BERTSumConfig | TransformerConfig
 
 _BERT = TransformerConfig(vocab=30522, token_types=0, norm_epsilon=1e-12)
 _ROBERTA = TransformerConfig(vocab=50358)
-_MINI = {'embed': 384, 'heads': 12, 'mlp': 1536, 'layers': 6}
-_TINY = {'embed': 32, 'heads': 4, 'mlp': 64, 'layers': 2}
+_MINI: dict[str, Any] = {'embed': 384, 'heads': 12, 'mlp': 1536, 'layers': 6}
+_TINY: dict[str, Any] = {'embed': 32, 'heads': 4, 'mlp': 64, 'layers': 2}
 
 CONFIGS: dict[str, ModelConfig] = {
   'etcsum_base': ETCSumConfig(),

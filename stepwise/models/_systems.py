@@ -182,7 +182,7 @@ def decode(
     constraints = no_repeats(batch.valid)
   memory = model.apply(variables, batch, method='encode')
 
-  def score(memory: Any, plan: Int[Array, 'batch steps']) -> Array:
+  def score(memory: Any, plan: Int[Array, 'batch steps']) -> Any:
     return model.apply(variables, memory, plan, method='score')
 
   return beam_search(
@@ -199,7 +199,7 @@ def select(
 ) -> Int[Array, 'batch k']:
   """The best units of a non-stepwise model, in document order."""
   memory = model.apply(variables, batch, method='encode')
-  logits = model.apply(variables, memory, method='score')
+  logits: Any = model.apply(variables, memory, method='score')
   return select_top_k(logits, batch.valid, k, overlap)
 
 
