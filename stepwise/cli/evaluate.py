@@ -3,11 +3,14 @@
 import datetime
 import json
 import os
+import platform
 import random
 import sys
+import time
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -68,6 +71,7 @@ def evaluate(
 
   outputs = _Outputs(json_out, html_out, plot_out)
   outputs.check()
+  started = time.perf_counter()
   names = [predictions, *(more_systems or [])]
   report = _report(
     names,
@@ -80,7 +84,11 @@ def evaluate(
   # Tables keep their shape in a file, whatever the terminal.
   width = None if sys.stdout.isatty() else 160
   Console(width=width).print(report_tables(report))
-  outputs.save(report, [predictions, str(references), *names[1:]])
+  outputs.save(
+    report,
+    [predictions, str(references), *names[1:]],
+    time.perf_counter() - started,
+  )
 
 
 def _report(
@@ -145,11 +153,13 @@ class _Outputs:
       if path and not path.parent.is_dir():
         raise InputError(f'{path}: no such folder: {path.parent}.')
 
-  def save(self, report: 'Report', arguments: list[str]) -> None:
+  def save(
+    self, report: 'Report', arguments: list[str], seconds: float
+  ) -> None:
     from stepwise.evaluation import plot_lengths, render_html
 
     if self.json:
-      content = {**_provenance(arguments), **report.to_dict()}
+      content = {**_provenance(arguments, seconds), **report.to_dict()}
       _write(self.json, json.dumps(content, indent=2) + '\n')
     if self.html:
       _write(self.html, render_html(report))
@@ -158,13 +168,19 @@ class _Outputs:
       plot_lengths({'Human': report.human_lengths, **lengths}, self.plot)
 
 
-def _provenance(arguments: list[str]) -> dict[str, str]:
+def _provenance(arguments: list[str], seconds: float) -> dict[str, Any]:
   """What was run; files by name only, as folders mean nothing elsewhere."""
   names = [Path(argument).name for argument in arguments]
   return {
     'command': ' '.join(['stepwise', 'evaluate', *names]),
-    'version': __version__,
+    'device': f'{platform.machine()}, {available_cores()} cores',
+    'versions': {
+      'stepwise': __version__,
+      'python': platform.python_version(),
+      **{name: version(name) for name in ('numpy', 'rouge-score', 'scipy')},
+    },
     'date': datetime.date.today().isoformat(),
+    'seconds': round(seconds, 1),
   }
 
 
