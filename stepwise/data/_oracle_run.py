@@ -16,7 +16,7 @@ from stepwise._parallel import map_chunks
 from stepwise.data._documents import Document
 from stepwise.data._files import replace_when_done
 from stepwise.data._formats import find_format
-from stepwise.data._readers import BadLine, make_document
+from stepwise.data._readers import BadLine, parse_item
 from stepwise.data._resumable import ResumableLines
 from stepwise.data._tokenizers import wordpiece
 from stepwise.data.oracle import Oracle, find_oracle, fitting_units
@@ -132,11 +132,8 @@ def _chunk_lines(
 
 def _line(options: OracleOptions, item: _Item) -> dict[str, Any] | BadLine:
   form = find_format(item.file)
-  # The ids of `read_documents`: records and oracles meet by them.
-  name = f'{item.file.name}:{item.number}'
-  name = item.file.stem if form.whole_file else name
   try:
-    document = make_document({'id': name, **form.parse(item.raw)})
+    document = parse_item(form, item.file, item.number, item.raw)
     if not document.summary:
       raise InputError('no summary to compare the article with.')
   except InputError as error:

@@ -81,9 +81,16 @@ def read_documents(
 
 
 def parse_item(
-  form: Format, file: Path, number: int, item: Any, splitter: Splitter
+  form: Format,
+  file: Path,
+  number: int,
+  item: Any,
+  splitter: Splitter = split_sentences,
 ) -> Document:
-  """The document of one item of a file; without an id, its place is the id."""
+  """The document of one item of a file; without an id, its place is the id.
+
+  Records and oracles of the same file meet by these ids.
+  """
   place = file.stem if form.whole_file else f'{file.name}:{number}'
   return make_document({'id': place, **form.parse(item)}, splitter)
 
@@ -191,11 +198,16 @@ def _check_spans(text: str, spans: Spans) -> None:
 
 def _summary(fields: Fields, splitter: Splitter) -> tuple[str, ...]:
   key = next((key for key in SUMMARY_KEYS if fields.get(key) is not None), None)
-  if key is None:
-    return ()
-  sentences = _texts(key, fields[key])
-  if isinstance(fields[key], str):
-    sentences = fields[key].strip().splitlines()
+  return () if key is None else summary_sentences(key, fields[key], splitter)
+
+
+def summary_sentences(
+  key: str, value: object, splitter: Splitter = split_sentences
+) -> tuple[str, ...]:
+  """Sentences of a list, or of a string with one a line (one line is split)."""
+  sentences = _texts(key, value)
+  if isinstance(value, str):
+    sentences = value.strip().splitlines()
     if len(sentences) == 1:
       [text] = sentences
       sentences = [text[start:end] for start, end in splitter(text)]

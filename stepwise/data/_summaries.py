@@ -17,8 +17,11 @@ from stepwise._parallel import map_chunks
 from stepwise.data._documents import Document
 from stepwise.data._files import COMPRESSED, open_for_reading
 from stepwise.data._formats import ARTICLE_KEYS, SUMMARY_KEYS, find_format
-from stepwise.data._readers import make_document, read_documents
-from stepwise.data._splitter import split_sentences
+from stepwise.data._readers import (
+  make_document,
+  read_documents,
+  summary_sentences,
+)
 
 PREDICTION_KEYS = ('prediction', 'summary')
 
@@ -32,9 +35,9 @@ def read_predictions(path: str | os.PathLike[str]) -> list[tuple[str, ...]]:
   """
   path = Path(path)
   if _is_plain_text(path):
-    return [_sentences(line) for line in _text_lines(path)]
+    return [summary_sentences('line', line) for line in _text_lines(path)]
   return [
-    _sentences(_only(fields, PREDICTION_KEYS, path, number))
+    _sentences(fields, PREDICTION_KEYS, path, number)
     for number, fields in _parse_rows(path, find_format(path).items(path))
   ]
 
@@ -50,7 +53,10 @@ def read_references(
   """
   path = Path(path)
   if _is_plain_text(path):
-    return [Document('', (), _sentences(line)) for line in _text_lines(path)]
+    return [
+      Document('', (), summary_sentences('line', line))
+      for line in _text_lines(path)
+    ]
   if path.is_dir():
     return list(read_documents(path))
   parse = partial(_parse_references, path)
@@ -70,7 +76,7 @@ def _parse_references(
 
 
 def _reference(fields: Mapping[str, Any], path: Path, number: int) -> Document:
-  summary = _sentences(_only(fields, SUMMARY_KEYS, path, number))
+  summary = _sentences(fields, SUMMARY_KEYS, path, number)
   if not any(fields.get(key) for key in ARTICLE_KEYS):
     return Document('', (), summary, str(fields.get('id', '')))
   try:
@@ -90,33 +96,20 @@ def _parse_rows(
       raise InputError(f'{path}:{number}: {error}') from error
 
 
-def _only(
+def _sentences(
   fields: Mapping[str, Any], keys: tuple[str, ...], path: Path, number: int
-) -> str | list[str]:
-  """The first of the keys that is there, checked to be text."""
+) -> tuple[str, ...]:
+  """Sentences under the first of the keys that is there."""
   key = next((key for key in keys if fields.get(key) is not None), None)
   if key is None:
     raise InputError(
       f'{path}:{number}: no {" or ".join(map(repr, keys))}; '
       f'found {sorted(fields)}.'
     )
-  value = fields[key]
-  for text in value if isinstance(value, list) else [value]:
-    if not isinstance(text, str):
-      raise InputError(
-        f'{path}:{number}: {key!r} must be a string or a list of strings, '
-        f'not {type(text).__name__}.'
-      )
-  return value
-
-
-def _sentences(summary: str | list[str]) -> tuple[str, ...]:
-  if isinstance(summary, str):
-    lines = summary.strip().splitlines()
-    if len(lines) == 1:
-      lines = [lines[0][start:end] for start, end in split_sentences(lines[0])]
-    summary = lines
-  return tuple(text.strip() for text in summary if text.strip())
+  try:
+    return summary_sentences(key, fields[key])
+  except InputError as error:
+    raise InputError(f'{path}:{number}: {error}') from error
 
 
 def _is_plain_text(path: Path) -> bool:
