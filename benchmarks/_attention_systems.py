@@ -15,7 +15,6 @@ from stepwise.layers import (
   RelativeTable,
   RelativeTables,
   UnitStructure,
-  distance_labels,
   global_local_attention,
   member_label,
   outside_label,
@@ -118,9 +117,9 @@ def _ours(problem: Problem, sizes: Sizes, implementation: str) -> Outputs:
 def jax_dense(problem: Problem, sizes: Sizes) -> Outputs:
   """`jax.nn.dot_product_attention` over long and global tokens, concatenated.
 
-  The structure is a dense mask and the labels a dense additive bias. It has
-  one projection per token and no query-dependent relative term, so it computes
-  less than the others.
+  The structure is a dense mask and the labels a dense additive bias. This
+  computes less than the others, in its favour: one projection per token, no
+  query-dependent relative term and no gradient of the bias.
   """
   heads, tables, units = problem
   long_rows, global_rows = tables
@@ -129,20 +128,34 @@ def jax_dense(problem: Problem, sizes: Sizes) -> Outputs:
   mask, labels = _all_pairs(units, sizes)
   bias = jnp.concatenate(
     [
-      long_rows.bias[labels[:, :length]],
-      global_rows.bias[labels[:, length:]],
+      _look_up(long_rows.bias, labels[:, :length]),
+      _look_up(global_rows.bias, labels[:, length:]),
     ],
-    axis=1,
+    axis=2,
   )
+  bias = jax.lax.stop_gradient(bias) * sizes.dim**-0.5
   both = jax.nn.dot_product_attention(
     jnp.concatenate([heads.long_query, heads.global_query], axis=1),
     jnp.concatenate([heads.l2l_key, heads.g2g_key], axis=1),
     jnp.concatenate([heads.l2l_value, heads.g2g_value], axis=1),
-    bias=jnp.moveaxis(bias, -1, 1).astype(heads.long_query.dtype)
-    * sizes.dim**-0.5,
+    bias=bias.astype(heads.long_query.dtype),
     mask=mask[:, None],
   )
   return both[:, :length], both[:, length:]
+
+
+def _look_up(table: jax.Array, labels: jax.Array) -> jax.Array:
+  """`[batch, q, kv]` labels to `[batch, heads, q, kv]` biases.
+
+  By comparing: a TPU pads the indices of a gather of this size to 128 lanes,
+  which alone would need 37 GiB for 8192 tokens.
+  """
+  biases = jnp.zeros((1, 1, 1, 1))
+  for label, row in enumerate(table):
+    biases = jnp.where(
+      labels[:, None] == label, row[None, :, None, None], biases
+    )
+  return biases
 
 
 def _all_pairs(units: UnitStructure, sizes: Sizes) -> tuple[Any, Any]:
@@ -176,13 +189,12 @@ def _all_pairs(units: UnitStructure, sizes: Sizes) -> tuple[Any, Any]:
   return allowed & (examples[:, :, None] == examples[:, None, :]), labels
 
 
-def _distance_labels(tokens: int, sizes: Sizes) -> Any:
-  """The labels of `distance_labels`, made on the device from two ranges."""
-  per_distance = jnp.asarray(
-    distance_labels(np.arange(1 - tokens, tokens), sizes.max_distance)
-  )
+def _distance_labels(tokens: int, sizes: Sizes) -> jax.Array:
+  """`distance_labels` of all pairs, made on the device."""
   position = jnp.arange(tokens)
-  return per_distance[position[None, :] - position[:, None] + tokens - 1][None]
+  distance = position[None, :] - position[:, None]
+  near = jnp.minimum(jnp.abs(distance), sizes.max_distance)
+  return jnp.where(distance < 0, sizes.max_distance + near, near)[None]
 
 
 def splash_local(problem: Problem, sizes: Sizes) -> Outputs:

@@ -59,7 +59,7 @@ class Plan:
 FULL = Plan(
   Sizes(),
   host_lengths=[2**power for power in range(9, 16)],
-  tpu_lengths=[2048, 8192, 32768],
+  tpu_lengths=[8192, 32768],
   memory=20 * harness.GIB,
   seconds=120,
   repeats=3,
