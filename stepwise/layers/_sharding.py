@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 from flax import linen as nn
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 Rules = Sequence[tuple[str, str | None]]
 
@@ -49,7 +49,11 @@ def make_mesh(
       f' {len(devices)}.'
     )
   return jax.make_mesh(
-    (data, model), ('data', 'model'), devices=devices[: data * model]
+    (data, model),
+    ('data', 'model'),
+    # The compiler propagates shardings from parameters and constraints.
+    axis_types=(AxisType.Auto, AxisType.Auto),
+    devices=devices[: data * model],
   )
 
 
