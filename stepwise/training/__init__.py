@@ -1,0 +1,58 @@
+"""Training in plain JAX, and what trained models are used for in bulk."""
+
+from stepwise.training._checkpoints import CheckpointStore
+from stepwise.training._config import (
+  CheckpointConfig,
+  EvaluationConfig,
+  InputConfig,
+  MeshConfig,
+  ModelSpec,
+  OptimizerConfig,
+  PredictConfig,
+  TrainConfig,
+)
+from stepwise.training._divergence import DivergenceError
+from stepwise.training._evaluation import Evaluator, rouge_evaluator
+from stepwise.training._loop import TrainResult, load_trained, train
+from stepwise.training._metrics import (
+  JsonLinesWriter,
+  MetricWriter,
+  TensorBoardWriter,
+)
+from stepwise.training._models import (
+  reading_limits,
+  resolve_model,
+  special_units,
+)
+from stepwise.training._optimizer import make_optimizer, make_schedule
+from stepwise.training._predict import Predictor, Reading
+from stepwise.training._state import TrainState
+
+__all__ = [
+  'CheckpointConfig',
+  'CheckpointStore',
+  'DivergenceError',
+  'EvaluationConfig',
+  'Evaluator',
+  'InputConfig',
+  'JsonLinesWriter',
+  'MeshConfig',
+  'MetricWriter',
+  'ModelSpec',
+  'OptimizerConfig',
+  'PredictConfig',
+  'Predictor',
+  'Reading',
+  'TensorBoardWriter',
+  'TrainConfig',
+  'TrainResult',
+  'TrainState',
+  'load_trained',
+  'make_optimizer',
+  'make_schedule',
+  'reading_limits',
+  'resolve_model',
+  'rouge_evaluator',
+  'special_units',
+  'train',
+]

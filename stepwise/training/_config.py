@@ -1,0 +1,243 @@
+"""Everything a training run is made from, as frozen dataclasses.
+
+Command-line flags and gin files both end here; nothing else configures a run.
+"""
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from stepwise._errors import InputError
+from stepwise.data import Buckets
+from stepwise.decoding import DecodeConfig
+from stepwise.models import NEWS_DECODING
+
+SCHEDULES = ('constant', 'inverse_sqrt', 'linear')
+EXAMPLES = ('all', 'steps', 'sample')
+
+
+def _at_least(name: str, value: int, least: int) -> None:
+  if value < least:
+    raise InputError(f'{name} is {value}, must be at least {least}.')
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+  if value not in known:
+    raise InputError(f'{name} is {value!r}, must be one of {known}.')
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelSpec:
+  """A named configuration, and what training may change of it.
+
+  Attributes:
+    name: as `stepwise params` lists them.
+    extractive: take the non-stepwise twin.
+    dropout: None = that of the configuration.
+    dtype: of activations, such as 'bfloat16'; None = that of the parameters.
+    remat: recompute layers in the backward pass.
+  """
+
+  name: str
+  extractive: bool = False
+  dropout: float | None = None
+  dtype: str | None = None
+  remat: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class OptimizerConfig:
+  """Adam, or AdamW if there is weight decay.
+
+  Attributes:
+    learning_rate: the peak, or the base of an inverse-square-root schedule.
+    schedule: 'constant', 'linear' (to 0 at the last step) or 'inverse_sqrt'.
+    warmup: steps of linear growth before it.
+    beta1, beta2, epsilon: of Adam.
+    bias_correction: of both moments; BERT and ETC were trained without.
+    weight_decay: decoupled, of everything but norms and biases.
+    clip_norm: largest global norm of a gradient; None = not clipped.
+  """
+
+  learning_rate: float
+  schedule: str = 'constant'
+  warmup: int = 0
+  beta1: float = 0.9
+  beta2: float = 0.999
+  epsilon: float = 1e-8
+  bias_correction: bool = True
+  weight_decay: float = 0.0
+  clip_norm: float | None = None
+
+  def __post_init__(self) -> None:
+    _one_of('schedule', self.schedule, SCHEDULES)
+    if self.schedule == 'inverse_sqrt':
+      _at_least('warmup', self.warmup, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class InputConfig:
+  """Records and how they become batches.
+
+  Attributes:
+    train: a file of records, from `stepwise data build`.
+    batch_size: examples of a batch, over all devices and micro-batches.
+    examples: what an example of a stepwise model is: a document with 'all' its
+      steps, one of its 'steps', or in every epoch a new 'sample' of them.
+    buckets: sizes of batches; None = powers of two below the largest record.
+    plan_steps: slots of a plan; None = as many as the longest oracle needs.
+  """
+
+  train: str
+  batch_size: int
+  examples: str = 'all'
+  buckets: Buckets | None = None
+  plan_steps: int | None = None
+
+  def __post_init__(self) -> None:
+    _at_least('batch_size', self.batch_size, 1)
+    _one_of('examples', self.examples, EXAMPLES)
+
+
+@dataclasses.dataclass(frozen=True)
+class PredictConfig:
+  """How trained models choose units.
+
+  Attributes:
+    decode: the search of a stepwise model.
+    top_k: units that an extractive model chooses.
+    trigram_blocking: never choose a unit that shares a trigram with a chosen
+      one.
+    batch_size: documents decoded together.
+  """
+
+  decode: DecodeConfig = NEWS_DECODING
+  top_k: int = 3
+  trigram_blocking: bool = False
+  batch_size: int = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class EvaluationConfig:
+  """What is measured during training.
+
+  Attributes:
+    validation: a file of records; None = no evaluation.
+    every: steps between evaluations; the last step is always evaluated.
+    batch_size: None = that of training.
+    documents: the documents that the validation records were built from, for
+      ROUGE of decoded summaries; None = loss only.
+    predict: how to decode them.
+  """
+
+  validation: str | None = None
+  every: int = 1000
+  batch_size: int | None = None
+  documents: str | None = None
+  predict: PredictConfig = PredictConfig()
+
+  def __post_init__(self) -> None:
+    _at_least('every', self.every, 1)
+    if self.documents and not self.validation:
+      raise InputError('documents are given but no validation records.')
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckpointConfig:
+  """When to save, and what to keep.
+
+  Every evaluation saves too, so that the best model is on disk.
+
+  Attributes:
+    every: steps between checkpoints; the last step is always saved.
+    keep_last: newest checkpoints to keep, besides the best one.
+    best_metric: a metric of the evaluation that tells which one is best.
+    best_mode: 'min' or 'max'.
+  """
+
+  every: int = 1000
+  keep_last: int = 2
+  best_metric: str = 'validation/loss'
+  best_mode: str = 'min'
+
+  def __post_init__(self) -> None:
+    _at_least('every', self.every, 1)
+    _at_least('keep_last', self.keep_last, 1)
+    _one_of('best_mode', self.best_mode, ('min', 'max'))
+
+
+@dataclasses.dataclass(frozen=True)
+class MeshConfig:
+  """Devices; `data` None takes as many as there are.
+
+  A resumed run may have another mesh.
+  """
+
+  data: int | None = None
+  model: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+  """A training run.
+
+  Attributes:
+    model, optimizer, input, evaluation, checkpoints, mesh: see there.
+    steps: updates of the parameters.
+    accumulate: micro-batches of every batch; its gradient is their sum.
+    positive_weight: of oracle units in the loss of extractive models.
+    seed: of initial values, dropout, shuffling and sampling.
+    log_every: steps between lines of metrics.
+    max_loss: a training loss above it stops the run, as nan does.
+    tensorboard: write event files too.
+  """
+
+  model: ModelSpec
+  optimizer: OptimizerConfig
+  input: InputConfig
+  steps: int
+  evaluation: EvaluationConfig = EvaluationConfig()
+  checkpoints: CheckpointConfig = CheckpointConfig()
+  mesh: MeshConfig = MeshConfig()
+  accumulate: int = 1
+  positive_weight: float = 1.0
+  seed: int = 0
+  log_every: int = 10
+  max_loss: float = float('inf')
+  tensorboard: bool = False
+
+  def __post_init__(self) -> None:
+    for name in ('steps', 'accumulate', 'log_every'):
+      _at_least(name, getattr(self, name), 1)
+    if self.input.batch_size % self.accumulate:
+      raise InputError(
+        f'batch_size is {self.input.batch_size}, must be a multiple of'
+        f' accumulate={self.accumulate}.'
+      )
+
+
+# What a resumed run may change: it alters no step that is still to come.
+_FREE = ('steps', 'mesh', 'evaluation', 'checkpoints', 'log_every')
+_FREE += ('max_loss', 'tensorboard')
+
+
+def check_same_run(config: TrainConfig, path: Path) -> None:
+  """Refuses to continue the run of `path` with what would change its course.
+
+  Writes the file if there is none.
+  """
+  now = json.loads(json.dumps(dataclasses.asdict(config)))
+  if path.exists():
+    before: dict[str, Any] = json.loads(path.read_text())
+    fixed = [name for name in now if name not in _FREE]
+    changed = [name for name in fixed if now[name] != before.get(name)]
+    if changed:
+      raise InputError(
+        f'{path.parent} holds a run with another {" and ".join(changed)}:'
+        f' continue it with those of {path.name}, or choose another output.'
+      )
+  beside = path.with_suffix('.new')
+  beside.write_text(json.dumps(now, indent=2))
+  os.replace(beside, path)

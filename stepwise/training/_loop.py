@@ -1,0 +1,355 @@
+"""The training loop: update, check, log, evaluate, save."""
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grain
+import jax
+from jax.sharding import Mesh
+
+from stepwise._errors import InputError
+from stepwise.models import Batch, build_model
+from stepwise.training._checkpoints import CheckpointStore
+from stepwise.training._config import TrainConfig, check_same_run
+from stepwise.training._divergence import check_finite
+from stepwise.training._evaluation import (
+  Evaluator,
+  mean_loss,
+  rouge_evaluator,
+)
+from stepwise.training._input import (
+  Arrays,
+  Examples,
+  Labelled,
+  load_labelled,
+  open_batches,
+  training_examples,
+  validation_batches,
+)
+from stepwise.training._metrics import (
+  JsonLinesWriter,
+  MetricWriter,
+  TensorBoardWriter,
+)
+from stepwise.training._models import Selector, body, loss_of, resolve_model
+from stepwise.training._optimizer import Schedule, make_optimizer, make_schedule
+from stepwise.training._state import (
+  StepMetrics,
+  TrainState,
+  choose_mesh,
+  gather,
+  init_state,
+  make_update,
+  place_batch,
+  state_shardings,
+  with_rules,
+)
+
+CHECKPOINTS = 'checkpoints'
+METRICS = 'metrics.jsonl'
+
+
+@dataclass(frozen=True)
+class TrainResult:
+  """What a run ends with.
+
+  Attributes:
+    model: the configuration that was trained.
+    params: of the best checkpoint by its metric; without evaluation, the last.
+    step: the step they were saved at.
+  """
+
+  model: Selector
+  params: Any
+  step: int
+
+
+@dataclass(frozen=True)
+class _Problem:
+  """The compiled parts of a run, and where its state lives."""
+
+  model: Selector
+  mesh: Mesh
+  schedule: Schedule
+  update: Callable[[TrainState, Batch], tuple[TrainState, StepMetrics]]
+  sums_of: Callable[[Any, Batch], Any]
+  init: Callable[[], TrainState]
+  shapes: TrainState
+
+
+def train(
+  config: TrainConfig,
+  output: Path,
+  *,
+  initial_params: Any = None,
+  evaluators: Sequence[Evaluator] = (),
+  on_step: Callable[[int, Mapping[str, float]], object] = lambda *_: None,
+) -> TrainResult:
+  """Trains a model; a run that was killed continues from its checkpoint.
+
+  `output` gets `config.json`, `metrics.jsonl` and `checkpoints/`. On one
+  device a continued run ends with the very bits of an uninterrupted one.
+
+  Args:
+    config: the run.
+    output: its folder; created if missing.
+    initial_params: to start from instead of random values; a continued run
+      does not look at them.
+    evaluators: more metrics to compute at every evaluation.
+    on_step: called after every step, with metrics if they were logged.
+  """
+  output = Path(output)
+  if jax.process_index() == 0:
+    output.mkdir(parents=True, exist_ok=True)
+    check_same_run(config, output / 'config.json')
+  problem = _make_problem(config)
+  examples = training_examples(config.input, problem.model)
+  validation = _load_validation(config, problem.model)
+  store = _open_store(config, output)
+  run = _Run(config, output, problem, examples, validation, evaluators, store)
+  try:
+    run.begin(initial_params)
+    run.finish_steps(on_step)
+    store.wait()
+    return _result(problem, store)
+  finally:
+    run.close()
+    store.close()
+
+
+def load_trained(config: TrainConfig, output: Path) -> TrainResult:
+  """The parameters that `train` returned, or would if it ended now."""
+  store = _open_store(config, Path(output))
+  try:
+    return _result(_make_problem(config), store)
+  finally:
+    store.close()
+
+
+def _open_store(config: TrainConfig, output: Path) -> CheckpointStore:
+  ranked = config.evaluation.validation is not None
+  folder = output / CHECKPOINTS
+  return CheckpointStore(folder, config.checkpoints, ranked=ranked)
+
+
+def _result(problem: _Problem, store: CheckpointStore) -> TrainResult:
+  step = store.best_step
+  step = store.latest_step if step is None else step
+  if step is None:
+    raise InputError('there is no checkpoint yet: nothing to load.')
+  state, _ = store.restore(step, problem.shapes)
+  return TrainResult(problem.model, gather(state.params, problem.mesh), step)
+
+
+def _make_problem(config: TrainConfig) -> _Problem:
+  model_config = resolve_model(config.model)
+  model = build_model(model_config)
+  schedule = make_schedule(
+    config.optimizer, embed=body(model_config).embed, steps=config.steps
+  )
+  optimizer = make_optimizer(config.optimizer, schedule)
+  mesh = choose_mesh(config.mesh, config.input.batch_size, config.accumulate)
+  shardings = state_shardings(model, optimizer, mesh)
+  loss = loss_of(model_config, model, config.positive_weight)
+  update = jax.jit(
+    make_update(loss, optimizer, config.accumulate),
+    donate_argnums=0,
+    out_shardings=(shardings, None),
+  )
+  init = functools.partial(init_state, model, optimizer, config.seed, shardings)
+  shapes = jax.tree.map(
+    lambda x, s: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=s),
+    jax.eval_shape(init),
+    shardings,
+  )
+  return _Problem(
+    model_config,
+    mesh,
+    schedule,
+    with_rules(mesh, update),
+    with_rules(mesh, jax.jit(loss)),
+    init,
+    shapes,
+  )
+
+
+def _load_validation(
+  config: TrainConfig, model: Selector
+) -> list[Labelled] | None:
+  if config.evaluation.validation is None:
+    return None
+  return load_labelled(config.evaluation.validation, model)
+
+
+class _Run:
+  """A run between its first and its last step."""
+
+  def __init__(
+    self,
+    config: TrainConfig,
+    output: Path,
+    problem: _Problem,
+    examples: Examples,
+    validation: list[Labelled] | None,
+    evaluators: Sequence[Evaluator],
+    store: CheckpointStore,
+  ):
+    self._config = config
+    self._output = output
+    self._problem = problem
+    self._validation = validation
+    self._evaluators = [*evaluators, *self._rouge()]
+    self._store = store
+    self._input: grain.DatasetIterator[Arrays] = open_batches(
+      examples, config.input, seed=config.seed, steps=config.steps
+    )
+    self._writers: list[MetricWriter] = []
+
+  def begin(self, initial_params: Any) -> None:
+    """Takes up the newest checkpoint, or the initial values."""
+    step = self._store.latest_step
+    if step is None:
+      self._state = self._problem.init()
+      if initial_params is not None:
+        self._state = self._state._replace(params=self._place(initial_params))
+    else:
+      self._state, position = self._store.restore(step, self._problem.shapes)
+      self._input.set_state(position)
+    self._step = step or 0
+    if jax.process_index() == 0:
+      self._writers = self._open_writers()
+
+  def finish_steps(
+    self, on_step: Callable[[int, Mapping[str, float]], object]
+  ) -> None:
+    """Runs all steps that are left."""
+    config, before = self._config, None
+    self._clock = (time.monotonic(), self._step)
+    while self._step < config.steps:
+      arrays = next(self._input)
+      batch = place_batch(arrays, self._problem.mesh)
+      self._state, metrics = self._problem.update(self._state, batch)
+      self._step += 1
+      # The one before is checked while this one runs: no device waits.
+      if before is not None:
+        self._check(*before)
+      before = (self._step, metrics, arrays)
+      logged = self._log(*before) if self._due(config.log_every) else {}
+      if self._due(config.checkpoints.every, self._evaluation_every()):
+        self._check(*before)
+        self._save(self._evaluate())
+      self._store.seal_finished()
+      on_step(self._step, logged)
+
+  def close(self) -> None:
+    for writer in self._writers:
+      writer.close()
+
+  def _due(self, *intervals: int | None) -> bool:
+    last = self._step == self._config.steps
+    return last or any(i and self._step % i == 0 for i in intervals)
+
+  def _evaluation_every(self) -> int | None:
+    return self._config.evaluation.every if self._validation else None
+
+  def _place(self, params: Any) -> Any:
+    """Given parameters, checked and put where those of the model belong."""
+    shapes = self._problem.shapes.params
+    given, needed = (
+      {jax.tree_util.keystr(path): leaf.shape for path, leaf in leaves}
+      for leaves in map(_leaves_with_path, (params, shapes))
+    )
+    if given != needed:
+      wrong = sorted(set(given.items()) ^ set(needed.items()))
+      raise InputError(
+        f'initial parameters do not fit {self._config.model.name}, first at'
+        f' {wrong[0][0]}.'
+      )
+    return jax.tree.map(
+      lambda x, s: jax.device_put(x.astype(s.dtype), s.sharding), params, shapes
+    )
+
+  def _open_writers(self) -> list[MetricWriter]:
+    after = self._step
+    writers: list[MetricWriter] = [
+      JsonLinesWriter(self._output / METRICS, after=after)
+    ]
+    if self._config.tensorboard:
+      folder = self._output / 'tensorboard'
+      writers.append(TensorBoardWriter(folder, after=after))
+    return writers
+
+  def _check(self, step: int, metrics: StepMetrics, arrays: Arrays) -> None:
+    check_finite(
+      step,
+      metrics,
+      arrays,
+      max_loss=self._config.max_loss,
+      output=self._output,
+    )
+
+  def _log(
+    self, step: int, metrics: StepMetrics, arrays: Arrays
+  ) -> dict[str, float]:
+    del arrays
+    numbers = {
+      f'train/{name}': float(value)
+      for name, value in zip(metrics._fields, metrics, strict=True)
+    }
+    rate = float(self._problem.schedule(step - 1))
+    now, (then, since) = time.monotonic(), self._clock
+    numbers['train/learning_rate'] = rate
+    numbers['train/steps_per_second'] = (step - since) / max(now - then, 1e-9)
+    self._clock = (now, step)
+    self._write(numbers)
+    return numbers
+
+  def _write(self, numbers: Mapping[str, float]) -> None:
+    for writer in self._writers:
+      writer.write(self._step, numbers)
+
+  def _evaluate(self) -> dict[str, float] | None:
+    """Metrics of this step, if it is one of evaluation."""
+    if self._validation is None or not self._due(self._evaluation_every()):
+      return None
+    params = self._state.params
+    numbers = mean_loss(self._problem.sums_of, params, self._batches())
+    if self._evaluators:
+      whole = gather(params, self._problem.mesh)
+      for evaluator in self._evaluators:
+        numbers |= evaluator(whole)
+    self._write(numbers)
+    return numbers
+
+  def _batches(self) -> Iterator[Batch]:
+    assert self._validation is not None
+    config = self._config
+    batch_size = config.evaluation.batch_size or config.input.batch_size
+    mode = config.input.examples
+    for arrays in validation_batches(self._validation, mode, batch_size):
+      yield place_batch(arrays, self._problem.mesh)
+
+  def _rouge(self) -> list[Evaluator]:
+    evaluation = self._config.evaluation
+    if self._validation is None or evaluation.documents is None:
+      return []
+    return [
+      rouge_evaluator(
+        self._problem.model,
+        self._validation,
+        evaluation.documents,
+        evaluation.predict,
+      )
+    ]
+
+  def _save(self, metrics: dict[str, float] | None) -> None:
+    position = self._input.get_state()
+    self._store.save(self._step, self._state, position, metrics)
+
+
+def _leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
+  return jax.tree_util.tree_flatten_with_path(tree)[0]

@@ -1,0 +1,106 @@
+"""What training needs to know about any model: its body, limits and loss."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise.data import RecordOptions
+from stepwise.layers import ETCConfig, TransformerConfig
+from stepwise.models import (
+  Batch,
+  BERTSumConfig,
+  ETCSumConfig,
+  HiBERTConfig,
+  LossSums,
+  extractive_loss,
+  find_config,
+  stepwise_loss,
+  twin,
+)
+from stepwise.training._config import ModelSpec
+
+Body = ETCConfig | TransformerConfig
+# What can be trained on records: every model but the realiser.
+Selector = ETCSumConfig | HiBERTConfig | BERTSumConfig
+Loss = Callable[..., LossSums]
+
+
+def resolve_model(spec: ModelSpec) -> Selector:
+  """The configuration that a spec describes."""
+  config = find_config(spec.name)
+  if isinstance(config, TransformerConfig):
+    raise InputError(f'{spec.name} writes text; it cannot be trained to select')
+  if spec.extractive and config.stepwise:
+    config = twin(config)
+  changes: dict[str, Any] = _remat(body(config)) if spec.remat else {}
+  if spec.dropout is not None:
+    changes['dropout'] = spec.dropout
+  if spec.dtype is not None:
+    changes['dtype'] = jnp.dtype(spec.dtype)
+  return _with_body(config, dataclasses.replace(body(config), **changes))
+
+
+def body(config: Selector) -> Body:
+  """Sizes of the encoder that reads tokens."""
+  if isinstance(config, HiBERTConfig):
+    return config.encoder.sentence
+  return config.encoder
+
+
+def _with_body(config: Selector, new: Any) -> Selector:
+  if isinstance(config, HiBERTConfig):
+    new = dataclasses.replace(config.encoder, sentence=new)
+  return dataclasses.replace(config, encoder=new)
+
+
+def _remat(encoder: Body) -> dict[str, Any]:
+  if isinstance(encoder, ETCConfig):
+    return {'remat_period': 1}
+  return {'remat': True}
+
+
+def special_units(config: Selector) -> tuple[str, ...]:
+  """Names of the special units that its records begin with."""
+  if not config.stepwise:
+    return ()
+  if config.begin_unit == 1:
+    return ('eot', 'beg')
+  return ('eos', 'eot', 'beg')
+
+
+def reading_limits(config: Selector) -> RecordOptions:
+  """How a model's records are cut when a document is longer than it reads."""
+  special = special_units(config)
+  if isinstance(config, ETCSumConfig):
+    return RecordOptions(special, max_tokens=config.document_tokens)
+  if isinstance(config, BERTSumConfig):
+    return RecordOptions(special, max_tokens=config.encoder.positions)
+  return RecordOptions(
+    special,
+    max_units=config.encoder.document_positions or None,
+    max_unit_tokens=config.max_unit_tokens - 1,
+  )
+
+
+def loss_of(
+  config: Selector, model: nn.Module, positive_weight: float = 1.0
+) -> Loss:
+  """`(params, batch, rng) -> LossSums`; no rng means no dropout."""
+  if not config.stepwise:
+    return functools.partial(
+      extractive_loss, model, positive_weight=positive_weight
+    )
+  assert config.begin_unit is not None, 'stepwise'
+  return functools.partial(stepwise_loss, model, never=(config.begin_unit,))
+
+
+def dummy_batch() -> Batch:
+  """The smallest batch: parameters do not depend on sizes of batches."""
+  tokens = jnp.zeros((1, 8), jnp.int32)
+  valid = jnp.ones((1, 4), bool)
+  return Batch(tokens, tokens, valid, plan=tokens[:, :2], targets=tokens[:, :2])
