@@ -1,0 +1,80 @@
+"""What users install: the wheel, outside of the checkout."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope='module')
+def wheel(tmp_path_factory) -> Path:
+  folder = tmp_path_factory.mktemp('wheel')
+  subprocess.run(
+    [sys.executable, '-m', 'pip', 'wheel', '--no-deps', '-w', folder, ROOT],
+    capture_output=True,
+    check=True,
+  )
+  (path,) = folder.glob('stepwise-*.whl')
+  return path
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+  names = zipfile.ZipFile(wheel).namelist()
+  tops = {name.partition('/')[0] for name in names}
+  assert {top for top in tops if not top.endswith('.dist-info')} == {'stepwise'}
+  for needed in ('stepwise/py.typed', 'stepwise/data/vocab/bert_uncased.txt'):
+    assert needed in names
+  sources = {
+    str(path.relative_to(ROOT)) for path in (ROOT / 'stepwise').rglob('*.py')
+  }
+  assert sources <= set(names)
+
+
+@pytest.fixture(scope='module')
+def run(wheel, tmp_path_factory):
+  """Runs Python with the unpacked wheel in place of the checkout."""
+  site = tmp_path_factory.mktemp('site')
+  zipfile.ZipFile(wheel).extractall(site)
+
+  def python(*arguments):
+    return subprocess.run(
+      [sys.executable, *arguments],
+      cwd=site,
+      env={**os.environ, 'PYTHONPATH': str(site)},
+      capture_output=True,
+      text=True,
+    )
+
+  return python
+
+
+def test_installed_files_are_those_of_the_wheel(run):
+  done = run('-c', 'import stepwise; print(stepwise.__file__)')
+  assert not Path(done.stdout.strip()).is_relative_to(ROOT)
+
+
+@pytest.mark.parametrize(
+  'package', ['layers', 'decoding', 'models', 'data', 'evaluation']
+)
+def test_packages_import(package, run):
+  done = run('-c', f'import stepwise.{package}')
+  assert done.returncode == 0, done.stderr
+
+
+def test_the_vocabulary_is_found(run):
+  code = 'from stepwise.data import wordpiece; wordpiece()'
+  assert run('-c', code).returncode == 0
+
+
+def test_the_command_line_works(run):
+  assert run('-m', 'stepwise.cli.main', '--help').returncode == 0
+  bench = run('-m', 'stepwise.cli.main', 'bench', 'attention')
+  assert bench.returncode == 2
+  assert 'no benchmarks folder' in bench.stderr
