@@ -5,6 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Tests and the demo are small; with libtpu installed and no TPU, JAX would
+# first look for one.
+export JAX_PLATFORMS ?= cpu
+
 .PHONY: demo test test-all lint types unit format bench clean
 
 demo: $(VENV)/.run-installed
