@@ -11,7 +11,12 @@ from stepwise.models._configs import (
   find_config,
   twin,
 )
-from stepwise.models._etcsum import ETCSum, ETCSumConfig, assemble
+from stepwise.models._etcsum import (
+  ETCSum,
+  ETCSumConfig,
+  assemble,
+  fit_summary,
+)
 from stepwise.models._hibert import HiBERT, HiBERTConfig
 from stepwise.models._losses import (
   LossSums,
@@ -60,6 +65,7 @@ __all__ = [
   'extractive_loss',
   'find_config',
   'find_system',
+  'fit_summary',
   'no_repeats',
   'select',
   'step_contexts',

@@ -141,7 +141,9 @@ def _frame(
   config: BERTSumConfig,
 ) -> tuple[Int[Array, 'batch slots'], Bool[Array, 'batch slots']]:
   """Tokens of the pieces, each between `[CLS]` and `[SEP]`."""
-  most = memory.tokens.shape[1] + 2 * pieces.shape[1]
+  # The document, every unit of the plan as long as it, and the delimiters.
+  copies = 1 + pieces.shape[1] - memory.valid.shape[1]
+  most = copies * memory.tokens.shape[1] + 2 * pieces.shape[1]
   layout = concatenate_ragged(lengths, min(config.encoder.positions, most))
   unit = take(pieces, layout.piece)
   position = take(spans.start, unit) + layout.offset - 1

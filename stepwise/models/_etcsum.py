@@ -14,10 +14,11 @@ padding between them: whatever a batch is padded to, the scores are the same.
 They meet through the global tokens.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from flax import linen as nn
 
 from stepwise._errors import InputError
@@ -81,6 +82,25 @@ class ETCSumConfig:
   @property
   def stepwise(self) -> bool:
     return self.begin_unit is not None
+
+
+def fit_summary(
+  config: ETCSumConfig,
+  unit_ids: Int[np.ndarray, 'batch length'],
+  max_units: int,
+  multiple: int = 64,
+) -> ETCSumConfig:
+  """The same model, without room for summaries longer than these can become.
+
+  No plan of `max_units` units, in whatever order and with repeats, loses a
+  token, so scores stay the same and take less time. Called on the host: the
+  room, a multiple of `multiple` to keep shapes few, is part of the program.
+  """
+  lengths = [np.bincount(row[row >= 0], minlength=1) for row in unit_ids]
+  longest = max((int(row.max()) for row in lengths), default=0)
+  needed = 1 + max_units * longest  # BEG is one token.
+  rounded = -(-needed // multiple) * multiple
+  return replace(config, summary_tokens=min(config.summary_tokens, rounded))
 
 
 class ETCSumMemory(NamedTuple):

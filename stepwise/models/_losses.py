@@ -94,7 +94,7 @@ def extractive_loss(
   logits = _apply(model, params, score_rng, 'score', memory, None)
   units = jnp.arange(batch.valid.shape[1])
   labels = (batch.targets[:, :, None] == units[None, None]).any(axis=1)
-  scored = batch.valid & jnp.isfinite(logits)
+  scored = batch.valid & ~jnp.isneginf(logits)
   # A logit of -inf times a weight of 0 would be nan.
   logits = jnp.where(scored, logits, 0)
   losses = jnp.where(
@@ -125,10 +125,15 @@ def cross_entropy(
   targets: Int[Array, 'batch steps'],
   candidates: Bool[Array, 'batch units'],
 ) -> LossSums:
-  """-log softmax(logits)[target] over candidates; targets of -1 count not."""
+  """-log softmax(logits)[target] over the candidates.
+
+  Targets of -1 do not count, nor do units that cannot be chosen: no candidate,
+  or cut away from a long document (a logit of -inf). A NaN counts, and shows.
+  """
   logits = jnp.where(candidates[:, None], logits, -jnp.inf)
   chosen = jnp.maximum(targets, 0)[..., None]
-  counted = (targets >= 0) & candidates.any(axis=1)[:, None]
+  target_logits = jnp.take_along_axis(logits, chosen, axis=-1)[..., 0]
+  counted = (targets >= 0) & ~jnp.isneginf(target_logits)
   # Rows that do not count may have no candidate: keep their softmax finite.
   safe = jnp.where(counted[..., None], logits, 0)
   log_probs = jnp.take_along_axis(jax.nn.log_softmax(safe), chosen, axis=-1)
