@@ -1,6 +1,7 @@
 """Layers for long and structured documents: JAX and Flax, nothing else."""
 
 from stepwise.layers._attend import attend, causal_mask, key_mask
+from stepwise.layers._axes import split_axes
 from stepwise.layers._encoder_decoder import (
   DecodeCache,
   EncoderDecoder,
@@ -105,5 +106,6 @@ __all__ = [
   'pair_structure',
   'param_shardings',
   'separate_segments',
+  'split_axes',
   'window_labels',
 ]
