@@ -11,13 +11,16 @@ import typer
 from stepwise._errors import InputError
 from stepwise.cli import (
   bench,
+  convert,
   data,
   doctor,
   evaluate,
+  infer,
   models,
   oracle,
   params,
   summarize,
+  train,
 )
 
 app = typer.Typer(
@@ -34,12 +37,15 @@ app.command(
   context_settings={'allow_extra_args': True, 'allow_interspersed_args': False}
 )(bench.bench)
 app.command()(summarize.demo)
+app.command()(convert.convert)
 app.command()(doctor.doctor)
 app.command()(evaluate.evaluate)
+app.command()(infer.infer)
 app.command()(models.models)
 app.command()(oracle.oracle)
 app.command()(params.params)
 app.command()(summarize.summarize)
+app.command()(train.train)
 
 
 def main() -> None:

@@ -15,13 +15,20 @@ from stepwise.data._build import (
 )
 from stepwise.data._check import FileReport, check_files
 from stepwise.data._documents import Document
+from stepwise.data._files import open_for_reading
+from stepwise.data._formats import find_format
 from stepwise.data._oracle_run import (
   OracleOptions,
   document_oracle,
   document_oracles,
   write_oracles,
 )
-from stepwise.data._readers import BadLine, make_document, read_documents
+from stepwise.data._readers import (
+  BadLine,
+  make_document,
+  parse_item,
+  read_documents,
+)
 from stepwise.data._record_files import load_records, save_records
 from stepwise.data._records import (
   Record,
@@ -29,6 +36,7 @@ from stepwise.data._records import (
   make_record,
   stepwise_examples,
 )
+from stepwise.data._resumable import ResumableLines
 from stepwise.data._splitter import split_sentences
 from stepwise.data._summaries import read_predictions, read_references
 from stepwise.data._tokenizers import Tokenizer, byte_level_bpe, wordpiece
@@ -51,6 +59,7 @@ __all__ = [
   'OracleOptions',
   'Record',
   'RecordOptions',
+  'ResumableLines',
   'Tokenizer',
   'batches',
   'build_records',
@@ -60,13 +69,16 @@ __all__ = [
   'document_oracle',
   'document_oracles',
   'extractive_example',
+  'find_format',
   'find_oracle',
   'fitting_units',
   'greedy_oracle',
   'load_records',
   'make_document',
   'make_record',
+  'open_for_reading',
   'pad_batch',
+  'parse_item',
   'read_documents',
   'read_oracles',
   'read_predictions',

@@ -13,6 +13,13 @@ from stepwise.training._config import (
 )
 from stepwise.training._divergence import DivergenceError
 from stepwise.training._evaluation import Evaluator, rouge_evaluator
+from stepwise.training._gin import load_gin
+from stepwise.training._inference import (
+  InferenceReport,
+  digest_folder,
+  inference_buckets,
+  write_summaries,
+)
 from stepwise.training._loop import TrainResult, load_trained, train
 from stepwise.training._metrics import (
   JsonLinesWriter,
@@ -34,6 +41,7 @@ __all__ = [
   'DivergenceError',
   'EvaluationConfig',
   'Evaluator',
+  'InferenceReport',
   'InputConfig',
   'JsonLinesWriter',
   'MeshConfig',
@@ -47,6 +55,9 @@ __all__ = [
   'TrainConfig',
   'TrainResult',
   'TrainState',
+  'digest_folder',
+  'inference_buckets',
+  'load_gin',
   'load_trained',
   'make_optimizer',
   'make_schedule',
@@ -55,4 +66,5 @@ __all__ = [
   'rouge_evaluator',
   'special_units',
   'train',
+  'write_summaries',
 ]

@@ -153,7 +153,9 @@ class TrainingBatches:
   def __getitem__(self, index: int) -> Arrays:
     epoch, position = divmod(index, self.per_epoch)
     (length, units), chosen = self._epoch(epoch)[position]
-    rows = [self._examples.draw(i, self._rng(epoch, int(i))) for i in chosen]
+    rows = [
+      self._examples.draw(i, self._rng(epoch, i)) for i in chosen.tolist()
+    ]
     arrays = pad_batch(
       rows,
       length=length,

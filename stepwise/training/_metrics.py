@@ -4,11 +4,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from stepwise._errors import InputError
 
 
+@runtime_checkable
 class MetricWriter(Protocol):
   """Takes named numbers of a step."""
 

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from flax import linen as nn
 
+from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Int
 from stepwise.data import Buckets, Document, Record, batches, restore_order
 from stepwise.decoding import trigram_overlap
@@ -45,6 +46,14 @@ class Predictor:
   params: Any
   config: PredictConfig
   buckets: Buckets
+
+  def __post_init__(self) -> None:
+    begin, never = self.model.begin_unit, self.config.decode.never
+    if self.model.stepwise and begin not in never:
+      raise InputError(
+        f'decode.never is {never}, must have unit {begin}, the BEG of the'
+        ' model.'
+      )
 
   def __call__(self, readings: Sequence[Reading]) -> list[list[int]]:
     """Units of every document, in the order of its summary."""

@@ -1,0 +1,95 @@
+"""`stepwise infer`: summaries of a whole file by a trained model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stepwise._errors import InputError
+
+BundleArgument = Annotated[
+  Path, typer.Argument(metavar='BUNDLE', help='Folder of a trained model.')
+]
+Source = Annotated[
+  Path, typer.Argument(metavar='IN', help='Documents: JSON lines.')
+]
+Target = Annotated[
+  Path, typer.Argument(metavar='OUT', help='JSON lines to write.')
+]
+BatchSize = Annotated[
+  int | None, typer.Option('--batch', min=1, help='Documents at a time.')
+]
+Blocking = Annotated[
+  bool, typer.Option('--trigram-blocking', help='No trigram twice.')
+]
+GinFiles = Annotated[
+  list[Path], typer.Option('--gin', help='Gin file; may be repeated.')
+]
+Settings = Annotated[
+  list[str],
+  typer.Option('--set', metavar='NAME=VALUE', help='Overrides all else.'),
+]
+
+
+def infer(
+  bundle: BundleArgument,
+  source: Source,
+  target: Target,
+  batch: BatchSize = None,
+  trigram_blocking: Blocking = False,
+  gin: GinFiles = [],  # noqa: B006, typer copies it.
+  settings: Settings = [],  # noqa: B006
+) -> None:
+  """Summarise every line of a file, in its order.
+
+  A line that holds no document becomes a line with its number and an error;
+  the exit code is then 1. The same command continues a run that was killed.
+  """
+  from rich.console import Console
+  from rich.progress import MofNCompleteColumn, Progress, TextColumn
+
+  from stepwise.checkpoints import load_bundle
+  from stepwise.training import (
+    PredictConfig,
+    Predictor,
+    digest_folder,
+    inference_buckets,
+    load_gin,
+    write_summaries,
+  )
+
+  flags = {
+    'PredictConfig.batch_size': batch,
+    'PredictConfig.trigram_blocking': trigram_blocking,
+  }
+  given = [f'{name}={value}' for name, value in flags.items() if value]
+  config = load_gin(PredictConfig, gin, [*given, *settings])
+  loaded = load_bundle(bundle)
+  if loaded.tokenizer is None:
+    raise InputError(f'{bundle} has no tokeniser: it cannot read text.')
+  predictor = Predictor(
+    loaded.config,
+    loaded.variables['params'],
+    config,
+    inference_buckets(loaded.config),
+  )
+  console = Console(stderr=True)
+  with Progress(
+    TextColumn('{task.description}'),
+    MofNCompleteColumn(),
+    console=console,
+    transient=True,
+    disable=not console.is_terminal,
+  ) as progress:
+    task = progress.add_task(f'Summaries of {source.name}', total=None)
+    report = write_summaries(
+      source,
+      target,
+      predictor,
+      loaded.tokenizer,
+      fingerprint=digest_folder(bundle),
+      on_progress=lambda lines: progress.advance(task, lines),
+    )
+  print(f'{target}: {report.summaries} summaries, {report.errors} errors')
+  if report.errors:
+    raise typer.Exit(1)

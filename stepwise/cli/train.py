@@ -1,0 +1,204 @@
+"""`stepwise train`: train a model from records, or continue a run."""
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stepwise._errors import InputError
+
+if TYPE_CHECKING:
+  from stepwise.training import TrainConfig, TrainResult
+
+Records = Annotated[
+  Path | None,
+  typer.Argument(help='Training records, from `stepwise data build`.'),
+]
+Output = Annotated[
+  Path, typer.Option(help='Folder of the run; an unfinished one continues.')
+]
+Validation = Annotated[Path | None, typer.Option(help='Validation records.')]
+Model = Annotated[str | None, typer.Option(help='A name of `stepwise params`.')]
+Extractive = Annotated[
+  bool, typer.Option('--extractive', help='The non-stepwise twin.')
+]
+Steps = Annotated[int | None, typer.Option(min=1, help='Updates.')]
+Batch = Annotated[int | None, typer.Option(min=1, help='Examples per update.')]
+LearningRate = Annotated[float | None, typer.Option(help='Default: 1e-4.')]
+GinFiles = Annotated[
+  list[Path], typer.Option('--gin', help='Gin file; may be repeated.')
+]
+Settings = Annotated[
+  list[str],
+  typer.Option('--set', metavar='NAME=VALUE', help='Overrides all else.'),
+]
+Init = Annotated[
+  Path | None, typer.Option(help='Bundle whose weights to start from.')
+]
+TokenizerOption = Annotated[
+  str, typer.Option(help='wordpiece, or a folder with vocab.json, merges.txt.')
+]
+Export = Annotated[
+  bool,
+  typer.Option('--export', help='Only write the bundle of the best so far.'),
+]
+Distributed = Annotated[
+  str | None,
+  typer.Option(help='auto, or HOST:PORT,PROCESSES,INDEX of this process.'),
+]
+
+
+def train(
+  output: Output,
+  records: Records = None,
+  validation: Validation = None,
+  model: Model = None,
+  extractive: Extractive = False,
+  steps: Steps = None,
+  batch: Batch = None,
+  learning_rate: LearningRate = None,
+  gin: GinFiles = [],  # noqa: B006, typer copies it.
+  settings: Settings = [],  # noqa: B006
+  init: Init = None,
+  tokenizer: TokenizerOption = 'wordpiece',
+  export: Export = False,
+  distributed: Distributed = None,
+) -> None:
+  """Train a model; the same command continues a run that was killed.
+
+  OUTPUT gets config.json, metrics.jsonl, checkpoints/ and, at the end,
+  bundle/ with the best model. Flags and --set override gin files.
+  """
+  if distributed is not None:
+    _join(distributed)
+  flags = {
+    'InputConfig.train': records,
+    'EvaluationConfig.validation': validation,
+    'ModelSpec.name': model,
+    'ModelSpec.extractive': extractive or None,
+    'TrainConfig.steps': steps,
+    'InputConfig.batch_size': batch,
+    'OptimizerConfig.learning_rate': learning_rate,
+  }
+  config = _config(flags, gin, settings)
+  _check_tokenizer(config, tokenizer)
+  result = _load(config, output) if export else _train(config, output, init)
+  _save(config, result, output / 'bundle', tokenizer)
+
+
+def _config(
+  flags: dict[str, Any], gin: list[Path], settings: list[str]
+) -> 'TrainConfig':
+  from stepwise.training import TrainConfig, load_gin
+
+  given = [f'{name}={value}' for name, value in flags.items() if value]
+  if not gin:
+    given.insert(0, 'OptimizerConfig.learning_rate=1e-4')
+  return load_gin(TrainConfig, gin, [*given, *settings])
+
+
+def _join(where: str) -> None:
+  import jax
+
+  if where == 'auto':
+    jax.distributed.initialize()
+    return
+  try:
+    address, count, index = where.split(',')
+    numbers = int(count), int(index)
+  except ValueError as error:
+    raise InputError(
+      f'--distributed is {where!r}, must be auto or HOST:PORT,PROCESSES,INDEX.'
+    ) from error
+  jax.distributed.initialize(address, *numbers)
+
+
+def _check_tokenizer(config: 'TrainConfig', tokenizer: str) -> None:
+  """Before training, not after it."""
+  from stepwise.data import load_records
+
+  record, _ = next(load_records(config.input.train), (None, None))
+  given = 'wordpiece' if tokenizer == 'wordpiece' else 'byte_level_bpe'
+  if record is not None and record.tokenizer not in ('', given):
+    raise InputError(
+      f'--tokenizer is {tokenizer!r} but the records were made with'
+      f' {record.tokenizer!r}.'
+    )
+
+
+def _train(
+  config: 'TrainConfig', output: Path, init: Path | None
+) -> 'TrainResult':
+  from stepwise.training import DivergenceError, train
+
+  initial = None
+  if init is not None:
+    from stepwise.checkpoints import load_bundle
+
+    initial = load_bundle(init).variables['params']
+  with _progress(config.steps) as on_step:
+    try:
+      return train(config, output, initial_params=initial, on_step=on_step)
+    except DivergenceError as error:
+      print(f'stepwise: {error}', file=sys.stderr)
+      raise typer.Exit(1) from error
+
+
+def _load(config: 'TrainConfig', output: Path) -> 'TrainResult':
+  from stepwise.training import load_trained
+
+  return load_trained(config, output)
+
+
+@contextmanager
+def _progress(steps: int) -> Iterator[Any]:
+  """Step and loss on a terminal; elsewhere silent."""
+  import logging
+
+  from rich.console import Console
+  from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+  # Orbax tells of every save; a progress bar would not survive it.
+  logging.getLogger('absl').setLevel(logging.ERROR)
+  console = Console(stderr=True)
+  with Progress(
+    *Progress.get_default_columns()[:2],
+    MofNCompleteColumn(),
+    TimeRemainingColumn(),
+    console=console,
+    transient=True,
+    disable=not console.is_terminal,
+  ) as progress:
+    task = progress.add_task('Training', total=steps)
+
+    def on_step(step: int, metrics: Any) -> None:
+      progress.update(task, completed=step)
+      if metrics:
+        loss = f'Training, loss {metrics["train/loss"]:.3f}'
+        progress.update(task, description=loss)
+
+    yield on_step
+
+
+def _save(
+  config: 'TrainConfig', result: 'TrainResult', folder: Path, tokenizer: str
+) -> None:
+  import jax
+
+  from stepwise.checkpoints import save_bundle
+  from stepwise.training import ModelSpec, resolve_model
+
+  if jax.process_index():
+    return
+  # What training changed (dtype, dropout) is not a property of the model.
+  spec = ModelSpec(config.model.name, config.model.extractive)
+  facts = dataclasses.asdict(config.optimizer) | {'steps': config.steps}
+  card = f'Trained by `stepwise train`; step {result.step} of {facts}.'
+  save_bundle(
+    folder, resolve_model(spec), result.params, tokenizer=tokenizer, card=card
+  )
+  print(f'{folder}: step {result.step}')

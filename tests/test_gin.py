@@ -1,0 +1,176 @@
+"""Every gin file parses and builds its configuration; tiny ones train."""
+
+import dataclasses
+from pathlib import Path
+
+import gin as gin_library
+import pytest
+
+from stepwise._errors import InputError
+from stepwise.models import CONFIGS, SYSTEMS
+from stepwise.training import (
+  CheckpointConfig,
+  EvaluationConfig,
+  InputConfig,
+  MeshConfig,
+  ModelSpec,
+  OptimizerConfig,
+  PredictConfig,
+  TrainConfig,
+  load_gin,
+  resolve_model,
+  train,
+)
+from tests.training.runs import write_records
+
+GIN = Path(__file__).parents[1] / 'gin'
+ROWS = sorted((GIN / 'cnn_dailymail').glob('*.gin'))
+PLANNERS = sorted((GIN / 'rotowire').glob('*.gin'))
+MODELS = sorted((GIN / 'models').glob('*.gin'))
+TINY = sorted(GIN.glob('*.gin'))
+FILES = ['TRAIN=train.jsonl', 'VALIDATION=valid.jsonl', 'DOCUMENTS=d.jsonl']
+
+
+def name(path):
+  return str(path.relative_to(GIN))
+
+
+def test_no_package_shadows_the_library():
+  assert not list(GIN.rglob('__init__.py'))
+  assert hasattr(gin_library, 'configurable')
+
+
+def test_every_trained_row_of_the_table_has_a_file():
+  trained = {s.name for s in SYSTEMS.values() if s.config is not None}
+  assert {path.stem for path in ROWS} == trained
+
+
+@pytest.mark.parametrize('path', ROWS, ids=name)
+def test_a_row_is_its_system(path):
+  system = SYSTEMS[path.stem]
+  config = load_gin(TrainConfig, [path], FILES)
+  assert config.model.name == system.config
+  assert resolve_model(config.model).stepwise == system.stepwise
+  predict = config.evaluation.predict
+  assert predict.trigram_blocking == system.trigram_blocking
+  assert load_gin(PredictConfig, [path]) == predict
+  published = ' / '.join(f'{score:.2f}' for score in system.published)
+  assert published in path.read_text()
+
+
+def hyper_parameters(folder, stem):
+  config = load_gin(TrainConfig, [GIN / folder / f'{stem}.gin'], FILES)
+  return (
+    config.steps,
+    config.input.batch_size,
+    config.optimizer.learning_rate,
+    config.optimizer.schedule,
+    config.checkpoints.best_metric,
+  )
+
+
+def test_the_papers_hyper_parameters():
+  hibert = (100_000, 32, 0.01, 'inverse_sqrt', 'validation/loss')
+  etcsum = (5000, 512, 2.5e-5, 'constant', 'validation/rouge1')
+  for prefix in ('', 'stepwise_'):
+    assert hyper_parameters('cnn_dailymail', f'{prefix}hibert') == hibert
+    assert hyper_parameters('cnn_dailymail', f'{prefix}etcsum') == etcsum
+  planner = hyper_parameters('rotowire', 'stepwise_hibert')
+  assert planner == (766_000, 128, 0.01, 'inverse_sqrt', 'validation/loss')
+  planner = hyper_parameters('rotowire', 'stepwise_etcsum')
+  assert planner == (5000, 512, 2.5e-5, 'constant', 'validation/loss')
+
+
+@pytest.mark.parametrize('path', PLANNERS, ids=name)
+def test_planners_read_tables(path):
+  config = load_gin(TrainConfig, [path], FILES)
+  begin = resolve_model(config.model).begin_unit
+  assert config.evaluation.predict.decode.never == (begin,) == (2,)
+  assert config.input.examples == 'steps'
+
+
+@pytest.mark.parametrize('path', MODELS, ids=name)
+def test_model_files_name_a_configuration(path):
+  spec = load_gin(ModelSpec, [path])
+  assert spec.name == path.stem
+  assert spec.name in CONFIGS
+  resolve_model(spec)
+
+
+@pytest.mark.parametrize('path', ROWS + PLANNERS + TINY, ids=name)
+@pytest.mark.parametrize('missing', ['TRAIN', 'VALIDATION'])
+def test_required_values_fail_loudly(path, missing):
+  given = [file for file in FILES if not file.startswith(missing)]
+  with pytest.raises(InputError, match='the gin configuration is wrong') as e:
+    load_gin(TrainConfig, [path], given)
+  assert missing in str(e.value)
+
+
+@pytest.mark.parametrize('path', TINY, ids=name)
+def test_tiny_runs_train_a_step(path, tmp_path):
+  records = write_records(tmp_path, count=3)
+  config = load_gin(
+    TrainConfig,
+    [path],
+    [
+      f'TRAIN={records}',
+      f'VALIDATION={records}',
+      'TrainConfig.steps=1',
+      'InputConfig.batch_size=2',
+      'MeshConfig.data=1',
+    ],
+  )
+  assert train(config, tmp_path / 'run').step == 1
+
+
+def test_gin_builds_the_very_dataclasses():
+  settings = [
+    'ModelSpec.name=hibert_tiny',
+    'OptimizerConfig.learning_rate=1e-3',
+    'InputConfig.train=a path.jsonl',
+    'InputConfig.batch_size=4',
+    'TrainConfig.steps=3',
+  ]
+  assert load_gin(TrainConfig, [], settings) == TrainConfig(
+    ModelSpec('hibert_tiny'),
+    OptimizerConfig(1e-3),
+    InputConfig('a path.jsonl', 4),
+    3,
+    EvaluationConfig(),
+    CheckpointConfig(),
+    MeshConfig(),
+  )
+
+
+def test_one_file_leaves_nothing_for_the_next():
+  path = GIN / 'cnn_dailymail' / 'etcsum_triblk.gin'
+  assert load_gin(PredictConfig, [path]).trigram_blocking
+  assert load_gin(PredictConfig, []) == PredictConfig()
+
+
+@pytest.mark.parametrize(
+  ('settings', 'message'),
+  [
+    (['ModelSpec.name'], "--set is 'ModelSpec.name', must be NAME=VALUE"),
+    (['ModelSpec.nam=x'], "'nam'"),
+    (['Modelspec.name=x'], "'Modelspec'"),
+    ([], "'name'"),
+  ],
+)
+def test_mistakes_are_one_sentence(settings, message):
+  with pytest.raises(InputError) as error:
+    load_gin(ModelSpec, [], settings)
+  assert message in str(error.value)
+  assert '\n' not in str(error.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+  with pytest.raises(InputError, match=r'absent\.gin: no such file'):
+    load_gin(ModelSpec, [tmp_path / 'absent.gin'])
+
+
+def test_checks_of_dataclasses_reach_the_user():
+  with pytest.raises(InputError, match='every is 0, must be at least 1') as e:
+    load_gin(CheckpointConfig, [], ['CheckpointConfig.every=0'])
+  assert '\n' not in str(e.value)
+  assert dataclasses.is_dataclass(load_gin(CheckpointConfig, []))
