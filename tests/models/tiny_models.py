@@ -35,7 +35,7 @@ CONFIGS = {
   'hibert': HiBERTConfig(
     HierarchicalConfig(
       TransformerConfig(**_TRANSFORMER, positions=7),
-      document_layers=2,
+      document_layers=1,
       document_positions=23,
       summary_positions=11,
     ),

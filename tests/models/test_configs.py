@@ -1,0 +1,89 @@
+"""Names, exact parameter counts, twins."""
+
+import subprocess
+import sys
+
+import jax
+import pytest
+from typer.testing import CliRunner
+
+from stepwise._errors import InputError
+from stepwise.cli.main import app
+from stepwise.models import (
+  CONFIGS,
+  build_model,
+  count_params,
+  find_config,
+  twin,
+)
+from tests.models.documents import make_batch
+from tests.models.tiny_models import CONFIGS as TINY
+from tests.models.tiny_models import KINDS, RECORDS
+
+PUBLISHED = {
+  'etcsum_base': 165_825_793,
+  'hibert_cnndm': 133_784_833,
+  'hibert_rotowire': 91_448_065,
+  'realizer': 152_491_008,
+}
+
+
+@pytest.mark.parametrize('name', PUBLISHED)
+def test_parameters_are_those_of_the_paper(name):
+  assert count_params(name) == PUBLISHED[name]
+
+
+def test_the_command_line_counts_them():
+  for name, expected in PUBLISHED.items():
+    shown = CliRunner().invoke(app, ['params', name])
+    assert shown.stdout.strip() == str(expected)
+
+
+def test_the_command_line_lists_all():
+  """So every configuration builds."""
+  shown = CliRunner().invoke(app, ['params'])
+  lines = dict(line.rsplit(maxsplit=1) for line in shown.stdout.splitlines())
+  assert [name.strip() for name in lines] == list(CONFIGS)
+  assert lines['realizer'] == '152,491,008'
+
+
+def test_an_unknown_configuration():
+  with pytest.raises(InputError, match="named 'etcsum', there are etcsum_base"):
+    find_config('etcsum')
+  done = subprocess.run(
+    [sys.executable, '-m', 'stepwise.cli.main', 'params', 'etcsum'],
+    capture_output=True,
+    text=True,
+  )
+  assert done.returncode == 2
+  assert done.stderr.startswith("stepwise: no configuration is named 'etcsum'")
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_twin_is_the_same_body(kind):
+  """BERTSum and ETCSum lose no parameter, HiBERT what reads the summary."""
+  config = TINY[kind]
+  other = twin(config)
+  assert config.stepwise
+  assert not other.stepwise
+  paths, other_paths = (_paths(build_model(c)) for c in (config, other))
+  lost = {path for path in paths if path not in other_paths}
+  assert set(other_paths.items()) <= set(paths.items())
+  assert all('cross' in p or 'summary_position' in p for p in lost), lost
+  assert bool(lost) == (kind == 'hibert')
+
+
+def _paths(model):
+  variables = jax.eval_shape(model.init, jax.random.key(0), make_batch(RECORDS))
+  flat = jax.tree_util.tree_flatten_with_path(variables)[0]
+  return {jax.tree_util.keystr(path): leaf.shape for path, leaf in flat}
+
+
+def test_the_realizer_has_no_twin():
+  with pytest.raises(InputError, match='TransformerConfig has no'):
+    twin(find_config('realizer'))
+
+
+def test_only_configurations_are_built():
+  with pytest.raises(InputError, match='str is not a configuration'):
+    build_model('etcsum_base')
