@@ -1,0 +1,32 @@
+"""Foreign weights in, bundles out."""
+
+from stepwise.checkpoints._bundle import Bundle, load_bundle, save_bundle
+from stepwise.checkpoints._convert import convert
+from stepwise.checkpoints._etc import load_etc
+from stepwise.checkpoints._huggingface import Pretrained, load_huggingface
+from stepwise.checkpoints._initial import initial_params
+from stepwise.checkpoints._initialise import (
+  adopt_numerics,
+  initialise,
+  initialise_bertsum,
+  initialise_etcsum,
+  initialise_hibert,
+  initialise_realizer,
+)
+
+__all__ = [
+  'Bundle',
+  'Pretrained',
+  'adopt_numerics',
+  'convert',
+  'initial_params',
+  'initialise',
+  'initialise_bertsum',
+  'initialise_etcsum',
+  'initialise_hibert',
+  'initialise_realizer',
+  'load_bundle',
+  'load_etc',
+  'load_huggingface',
+  'save_bundle',
+]

@@ -1,0 +1,264 @@
+"""A model in one folder.
+
+config.json          format, configuration, tokeniser
+model.safetensors    weights by path, float32 or float16
+vocab.json, merges.txt   of byte-level BPE; WordPiece is in this package
+README.md            the model card
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from flax import linen as nn
+from safetensors.numpy import save_file
+
+from stepwise._errors import InputError
+from stepwise.checkpoints._config_json import config_from_json, config_to_json
+from stepwise.checkpoints._files import read_json, read_safetensors
+from stepwise.checkpoints._initial import config_shapes
+from stepwise.checkpoints._matching import (
+  Params,
+  Weights,
+  check_shapes,
+  shapes_of,
+  to_numpy,
+  unflatten,
+)
+from stepwise.data import Tokenizer, byte_level_bpe, wordpiece
+from stepwise.models import (
+  BERTSumConfig,
+  ETCSumConfig,
+  HiBERTConfig,
+  ModelConfig,
+  build_model,
+)
+
+FORMAT = 1
+_CONFIG, _WEIGHTS, _CARD = 'config.json', 'model.safetensors', 'README.md'
+BPE_FILES = ('vocab.json', 'merges.txt')
+WeightDType = Literal['float32', 'float16']
+
+
+class Bundle(NamedTuple):
+  """A model that can be run: `model.apply(variables, batch)`."""
+
+  config: Any
+  model: nn.Module
+  variables: dict[str, Params]
+  tokenizer: Tokenizer | None
+
+
+def save_bundle(
+  folder: str | os.PathLike[str],
+  config: ModelConfig,
+  params: Params,
+  *,
+  tokenizer: str | os.PathLike[str] | None = 'wordpiece',
+  card: str = '',
+  dtype: WeightDType = 'float32',
+) -> None:
+  """Writes a bundle beside `folder` and renames it; replaces an older bundle.
+
+  Args:
+    folder: to write; if it exists it must be a bundle, or empty.
+    config: of the model.
+    params: of the model, all of them.
+    tokenizer: `'wordpiece'`, a folder with the `vocab.json` and `merges.txt`
+      of byte-level BPE, or None if the model reads token ids only.
+    card: Markdown that follows the facts in the model card: training data,
+      scores, limits.
+    dtype: of the stored weights; float16 halves the file and rounds.
+  """
+  folder = Path(folder)
+  _check_target(folder)
+  weights = to_numpy(params)
+  check_shapes('params', shapes_of(weights), config_shapes(config))
+  weights = _cast(weights, dtype)
+  name = _check_tokenizer(config, tokenizer)
+  description = {
+    'format': FORMAT,
+    'model': config_to_json(config),
+    'tokenizer': name,
+  }
+  with _folder_when_done(folder) as partial:
+    _write_text(partial / _CONFIG, json.dumps(description, indent=2) + '\n')
+    save_file(weights, partial / _WEIGHTS)
+    _write_text(
+      partial / _CARD, _model_card(folder.name, config, weights, card)
+    )
+    if name == 'byte_level_bpe' and tokenizer is not None:
+      for file in BPE_FILES:
+        shutil.copyfile(Path(tokenizer) / file, partial / file)
+
+
+def load_bundle(folder: str | os.PathLike[str]) -> Bundle:
+  """Reads what `save_bundle` wrote; weights are float32 again."""
+  folder = Path(folder)
+  if not folder.is_dir():
+    raise InputError(f'{folder}: no such folder.')
+  description = _read_description(folder / _CONFIG)
+  config = config_from_json(str(folder / _CONFIG), description['model'])
+  weights = read_safetensors(folder / _WEIGHTS)
+  check_shapes(
+    str(folder / _WEIGHTS), shapes_of(weights), config_shapes(config)
+  )
+  return Bundle(
+    config,
+    build_model(config),
+    {'params': unflatten(weights)},
+    _load_tokenizer(folder, description['tokenizer']),
+  )
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+  description = read_json(path)
+  version = description.get('format')
+  if type(version) is not int:
+    raise InputError(f'{path} is not the configuration of a stepwise bundle.')
+  if version > FORMAT:
+    raise InputError(
+      f'{path}: the bundle has format {version}, but this version of stepwise '
+      f'reads format {FORMAT}: upgrade stepwise.'
+    )
+  if description.keys() != {'format', 'model', 'tokenizer'}:
+    raise InputError(
+      f'{path} has {sorted(description)}; format, model and tokenizer are '
+      'needed.'
+    )
+  return description
+
+
+def _load_tokenizer(folder: Path, name: Any) -> Tokenizer | None:
+  match name:
+    case None:
+      return None
+    case 'wordpiece':
+      return wordpiece()
+    case 'byte_level_bpe':
+      return byte_level_bpe(*(folder / file for file in BPE_FILES))
+  raise InputError(
+    f'{folder / _CONFIG}: tokenizer is {name!r}; wordpiece or byte_level_bpe '
+    'is needed.'
+  )
+
+
+def _check_tokenizer(
+  config: ModelConfig, tokenizer: str | os.PathLike[str] | None
+) -> str | None:
+  """The tokeniser's name, if the model has a row for each of its ids."""
+  if tokenizer is None:
+    return None
+  if tokenizer == 'wordpiece':
+    loaded = wordpiece()
+  else:
+    loaded = byte_level_bpe(*(Path(tokenizer) / file for file in BPE_FILES))
+  if vocab_of(config) < loaded.vocab_size:
+    raise InputError(
+      f'the model has {vocab_of(config)} token rows, but {loaded.name} has '
+      f'{loaded.vocab_size} ids.'
+    )
+  return loaded.name
+
+
+def vocab_of(config: ModelConfig) -> int:
+  """Rows of a model's token table."""
+  match config:
+    case HiBERTConfig():
+      return config.encoder.sentence.vocab
+    case BERTSumConfig() | ETCSumConfig():
+      return config.encoder.vocab
+  return config.vocab
+
+
+def _cast(weights: Weights, dtype: WeightDType) -> Weights:
+  if dtype not in ('float32', 'float16'):
+    raise InputError(f'dtype is {dtype!r}; float32 or float16 is needed.')
+  with np.errstate(over='ignore'):
+    cast = {name: array.astype(dtype) for name, array in weights.items()}
+  overflowing = [
+    name
+    for name, array in cast.items()
+    if not np.isfinite(array).all() and np.isfinite(weights[name]).all()
+  ]
+  if overflowing:
+    raise InputError(
+      f'values of {", ".join(overflowing)} are too large for {dtype}.'
+    )
+  # Views and transposes would be written in the order of memory.
+  return {name: np.ascontiguousarray(array) for name, array in cast.items()}
+
+
+def _model_card(
+  name: str, config: ModelConfig, weights: Weights, card: str
+) -> str:
+  total = sum(array.size for array in weights.values())
+  dtype = next(iter(weights.values())).dtype
+  model = type(build_model(config)).__name__
+  facts = f"""# {name}
+
+{model} of stepwise, {total:,} parameters ({dtype}).
+
+```python
+from stepwise.checkpoints import load_bundle
+
+bundle = load_bundle('{name}')
+```
+"""
+  return f'{facts}\n{card.strip()}\n' if card else facts
+
+
+def _check_target(folder: Path) -> None:
+  """Refuses to replace anything but a bundle."""
+  if not folder.absolute().parent.is_dir():
+    raise InputError(f'{folder}: no such folder: {folder.absolute().parent}.')
+  if not folder.exists():
+    return
+  if not folder.is_dir():
+    raise InputError(f'{folder} exists and is not a folder.')
+  names = {path.name for path in folder.iterdir()}
+  if names and not names <= {_CONFIG, _WEIGHTS, _CARD, *BPE_FILES}:
+    raise InputError(
+      f'{folder} exists and is not a bundle: it will not be replaced.'
+    )
+
+
+@contextlib.contextmanager
+def _folder_when_done(folder: Path) -> Iterator[Path]:
+  """A new folder beside `folder` that takes its place unless writing fails."""
+  folder = folder.absolute()
+  scratch = Path(tempfile.mkdtemp(prefix=f'.{folder.name}.', dir=folder.parent))
+  try:
+    partial = scratch / 'new'
+    partial.mkdir()
+    yield partial
+    _swap(partial, folder, scratch / 'old')
+  finally:
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _swap(new: Path, folder: Path, old: Path) -> None:
+  """Puts `new` in the place of `folder`, which becomes `old`.
+
+  A folder that is not empty cannot be replaced in one step: for a moment there
+  is none, but never half of one.
+  """
+  if not folder.exists():
+    os.replace(new, folder)
+    return
+  os.replace(folder, old)
+  try:
+    os.replace(new, folder)
+  except OSError:
+    os.replace(old, folder)
+    raise
+
+
+def _write_text(path: Path, text: str) -> None:
+  path.write_text(text, encoding='utf-8')

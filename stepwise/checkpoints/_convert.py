@@ -1,0 +1,119 @@
+"""Foreign checkpoint in, bundle out."""
+
+import importlib.resources
+import os
+from pathlib import Path
+from typing import Any
+
+from stepwise._errors import InputError
+from stepwise.checkpoints._bundle import WeightDType, save_bundle
+from stepwise.checkpoints._etc import load_etc
+from stepwise.checkpoints._huggingface import load_huggingface, model_type
+from stepwise.checkpoints._initial import initial_params
+from stepwise.checkpoints._initialise import (
+  adopt_numerics,
+  check_fit,
+  initialise,
+)
+from stepwise.checkpoints._matching import graft, to_numpy, under
+from stepwise.checkpoints._tensorflow import is_tensorflow
+from stepwise.models import (
+  BERTSumConfig,
+  ETCSumConfig,
+  HiBERTConfig,
+  ModelConfig,
+  find_config,
+)
+
+# The delimiter that opens a text.
+_FIRST_TOKEN = {'bert': 101, 'roberta': 0}
+
+
+def convert(
+  source: str | os.PathLike[str],
+  out: str | os.PathLike[str],
+  name: str,
+  *,
+  seed: int = 0,
+  dtype: WeightDType = 'float32',
+) -> None:
+  """Starts a named configuration from a checkpoint and saves it as a bundle.
+
+  Args:
+    source: a Hugging Face folder of BERT or RoBERTa with its vocabulary, or a
+      TensorFlow checkpoint of ETC (for ETCSum).
+    out: the bundle.
+    name: of the configuration. The bundle's own configuration has the
+      activation and the norms' epsilon of a Hugging Face source.
+    seed: of all weights that the source does not have.
+    dtype: of the stored weights.
+  """
+  config, source = find_config(name), Path(source)
+  if (source / 'config.json').is_file():
+    tokenizer = _vocabulary(source)
+    _check_delimiter(source, config)
+    pretrained = load_huggingface(source)
+    check_fit(pretrained, config)
+    config = adopt_numerics(config, pretrained.config)
+    params = initialise(initial_params(config, seed), pretrained, config)
+  elif is_tensorflow(source):
+    tokenizer = 'wordpiece'
+    params = _etcsum_from_tensorflow(source, config, name, seed)
+  else:
+    raise InputError(
+      f'{source} is neither a Hugging Face folder (no config.json in it) nor a '
+      'TensorFlow checkpoint.'
+    )
+  card = (
+    f'Configuration `{name}`, started from the checkpoint `{source.name}`; '
+    f'weights it does not have are fresh, drawn with seed {seed}. Not '
+    'fine-tuned: it chooses no better than chance before it is trained.'
+  )
+  save_bundle(out, config, params, tokenizer=tokenizer, card=card, dtype=dtype)
+
+
+def _etcsum_from_tensorflow(
+  source: Path, config: ModelConfig, name: str, seed: int
+) -> dict[str, Any]:
+  if not isinstance(config, ETCSumConfig):
+    raise InputError(
+      f'{source} is a TensorFlow checkpoint, from which only ETCSum starts, '
+      f'not {name}.'
+    )
+  encoder = under('encoder', to_numpy(load_etc(source, config.encoder)))
+  return graft(
+    str(source), initial_params(config, seed), encoder, fresh=('scorer',)
+  )
+
+
+def _vocabulary(folder: Path) -> str | Path:
+  """The tokeniser of a folder, as `save_bundle` wants it named."""
+  if model_type(folder) == 'roberta':
+    return folder
+  path = folder / 'vocab.txt'
+  if not path.is_file():
+    raise InputError(f'{path}: no such file.')
+  ours = importlib.resources.files('stepwise.data') / 'vocab/bert_uncased.txt'
+  if path.read_text('utf-8').split() != ours.read_text('utf-8').split():
+    raise InputError(
+      f'{path} is not the vocabulary of uncased English BERT, the only one of '
+      'BERT that is known.'
+    )
+  return 'wordpiece'
+
+
+def _check_delimiter(folder: Path, config: ModelConfig) -> None:
+  """A configuration is made for the ids of one vocabulary."""
+  match config:
+    case BERTSumConfig() | ETCSumConfig():
+      needed = config.cls
+    case HiBERTConfig():
+      needed = config.first_token
+    case _:
+      return
+  kind = model_type(folder)
+  if _FIRST_TOKEN[kind] != needed:
+    raise InputError(
+      f'{folder} is of type {kind}, whose texts begin with token '
+      f'{_FIRST_TOKEN[kind]}, but the configuration begins them with {needed}.'
+    )

@@ -1,0 +1,314 @@
+"""Starts our models from a pretrained BERT or RoBERTa encoder.
+
+Each function takes fresh parameters and gives them with the pretrained
+weights in place; what has no counterpart (scorer, positions of units,
+relative labels, spare rows of the vocabulary) keeps its fresh values.
+
+A target without token types gets row 0 of the source's, added to every
+position: each token has one position, so the outputs are the same.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from stepwise._errors import InputError
+from stepwise.checkpoints._huggingface import Pretrained
+from stepwise.checkpoints._matching import (
+  Params,
+  Weights,
+  below,
+  graft,
+  stack_layers,
+  to_numpy,
+  under,
+)
+from stepwise.layers import ETCConfig, TransformerConfig
+from stepwise.models import (
+  BERTSumConfig,
+  ETCSumConfig,
+  HiBERTConfig,
+  ModelConfig,
+)
+
+_WHAT = 'the pretrained encoder'
+# Fresh relative vectors have a spread of 0.5, as ETC learns them from scratch;
+# pretrained attention is hardly disturbed by that of other fresh weights.
+_RELATIVE_SCALE = 0.02 / 0.5
+
+# Our projections of global-local attention, and where they come from.
+_ETC_ATTENTION = {
+  'long_query': 'query',
+  'global_query': 'query',
+  **{f'{part}_key': 'key' for part in ('l2l', 'l2g', 'g2g', 'g2l')},
+  **{f'{part}_value': 'value' for part in ('l2l', 'l2g', 'g2g', 'g2l')},
+  'long_output': 'output',
+  'global_output': 'output',
+}
+_ETC_LAYER = {
+  **{
+    f'attention/{k}': f'self_attention/{v}' for k, v in _ETC_ATTENTION.items()
+  },
+  'long_attention_norm': 'self_norm',
+  'global_attention_norm': 'self_norm',
+  'long_feed_forward': 'feed_forward',
+  'global_feed_forward': 'feed_forward',
+  'long_feed_forward_norm': 'feed_norm',
+  'global_feed_forward_norm': 'feed_norm',
+}
+
+
+def initialise(
+  params: Params, source: Pretrained, config: ModelConfig
+) -> Params:
+  """Fresh `params` of any configuration, started from `source`."""
+  match config:
+    case BERTSumConfig():
+      return initialise_bertsum(params, source, config)
+    case HiBERTConfig():
+      return initialise_hibert(params, source, config)
+    case ETCSumConfig():
+      return initialise_etcsum(params, source, config)
+    case TransformerConfig():
+      return initialise_realizer(params, source, config)
+
+
+def adopt_numerics(config: ModelConfig, source: TransformerConfig) -> Any:
+  """`config` with the activation and the norms' epsilon of the source.
+
+  Pretrained weights mean what they did only under these.
+  """
+  activation, epsilon = source.activation, source.norm_epsilon
+  match config:
+    case TransformerConfig():
+      return dataclasses.replace(
+        config, activation=activation, norm_epsilon=epsilon
+      )
+    case BERTSumConfig():
+      encoder = adopt_numerics(config.encoder, source)
+    case HiBERTConfig():
+      sentence = adopt_numerics(config.encoder.sentence, source)
+      encoder = dataclasses.replace(config.encoder, sentence=sentence)
+    case ETCSumConfig():
+      encoder = dataclasses.replace(
+        config.encoder, activation=activation, epsilon=epsilon
+      )
+  return dataclasses.replace(config, encoder=encoder)
+
+
+def initialise_bertsum(
+  params: Params, source: Pretrained, config: BERTSumConfig
+) -> Params:
+  """BERTSum or RoBERTaSum: the encoder is the source; the scorer is fresh."""
+  check_fit(source, config)
+  encoder = _encoder(source, config.encoder, below('encoder', to_numpy(params)))
+  return graft(_WHAT, params, under('encoder', encoder), fresh=('scorer',))
+
+
+def initialise_realizer(
+  params: Params, source: Pretrained, config: TransformerConfig
+) -> Params:
+  """The shared encoder-decoder: cross attention i is self attention i."""
+  check_fit(source, config)
+  weights = _encoder(source, config, to_numpy(params), cross=True)
+  return graft(_WHAT, params, weights, fresh=())
+
+
+def initialise_hibert(
+  params: Params, source: Pretrained, config: HiBERTConfig
+) -> Params:
+  """HiBERT: bottom layers encode sentences, those above the document.
+
+  Sentence layer i is layer i, document layer i the i-th layer after the
+  sentence layers. If the source has too few layers for both, the document
+  layers are its last ones, which then serve twice (MiniLM: sentence layers 0
+  to 5, document layers 4 and 5). The cross attention and its norm are the self
+  attention and norm of the same layer. Scorer, input norm and the positions of
+  document and summary are fresh.
+  """
+  check_fit(source, config)
+  sentence, documents = config.encoder.sentence, config.encoder.document_layers
+  weights = under(
+    'encoder/sentence',
+    _encoder(source, sentence, below('encoder/sentence', to_numpy(params))),
+  )
+  first = min(sentence.layers, source.config.layers - documents)
+  for i, layer in enumerate(_layers(source, range(first, first + documents))):
+    if config.stepwise:
+      layer = _with_cross(layer)
+    weights |= under(f'encoder/layers_{i}', layer)
+  fresh = ('norm', 'document_position', 'summary_position')
+  return graft(
+    _WHAT,
+    params,
+    weights,
+    fresh=('scorer', *(f'encoder/{name}' for name in fresh)),
+  )
+
+
+def initialise_etcsum(
+  params: Params, source: Pretrained, config: ETCSumConfig
+) -> Params:
+  """ETCSum: both streams and all four parts of attention start as the source.
+
+  Absolute positions are lost: every segment row is token type 0 plus the mean
+  position, so that embeddings keep their centre. The relative vectors are
+  fresh and small; if they were zero, the radius full and nothing masked, long
+  and global tokens together would be encoded as one sequence by the source.
+  """
+  check_fit(source, config)
+  target = config.encoder
+  initial = below('encoder', to_numpy(params))
+  weights = _etc_embeddings(source, initial)
+  layers = [
+    _etc_layer(layer, target) for layer in _layers(source, range(target.layers))
+  ]
+  weights |= stack_layers(
+    layers, 'stack/layer_', 'stack/layers/layer', target.scan_layers
+  )
+  weights |= {
+    path: array * _RELATIVE_SCALE
+    for path, array in initial.items()
+    if '_relative/' in path
+  }
+  return graft(_WHAT, params, under('encoder', weights), fresh=('scorer',))
+
+
+def check_fit(source: Pretrained, config: ModelConfig) -> None:
+  """Refuses a source of other sizes, before anything is drawn or copied."""
+  match config:
+    case HiBERTConfig():
+      encoder = config.encoder
+      layers = max(encoder.sentence.layers, encoder.document_layers)
+      _check_body(source, encoder.sentence, layers)
+    case BERTSumConfig() | ETCSumConfig():
+      _check_body(source, config.encoder)
+    case TransformerConfig():
+      _check_body(source, config)
+
+
+def _check_body(
+  source: Pretrained,
+  target: TransformerConfig | ETCConfig,
+  min_layers: int | None = None,
+) -> None:
+  """Names every size that does not fit; by default the layers are equal."""
+  given = source.config
+  equal = ['embed', 'heads', 'mlp', 'pre_norm']
+  at_least = {}
+  if min_layers is None:
+    equal.append('layers')
+  else:
+    at_least['layers'] = min_layers
+  if isinstance(target, TransformerConfig):
+    at_least['positions'] = target.positions
+  wrong = [
+    f'{name} is {getattr(given, name)} but {getattr(target, name)} is needed'
+    for name in equal
+    if getattr(given, name) != getattr(target, name)
+  ]
+  wrong += [
+    f'{name} is {getattr(given, name)} but {needed} or more are needed'
+    for name, needed in at_least.items()
+    if getattr(given, name) < needed
+  ]
+  if given.vocab > target.vocab:
+    wrong.append(
+      f'vocab is {given.vocab} but {target.vocab} or fewer are needed'
+    )
+  if wrong:
+    raise InputError(f'{_WHAT} does not fit: {"; ".join(wrong)}.')
+
+
+def _encoder(
+  source: Pretrained,
+  target: TransformerConfig,
+  initial: Weights,
+  cross: bool = False,
+) -> Weights:
+  """Embeddings and bottom layers, as a `TransformerEncoder` has them."""
+  layers = _layers(source, range(target.layers))
+  if cross:
+    layers = [_with_cross(layer) for layer in layers]
+  return {
+    **_embeddings(source, initial),
+    **stack_layers(layers, 'stack/layers_', 'stack/layers', target.scan_layers),
+  }
+
+
+def _embeddings(source: Pretrained, initial: Weights) -> Weights:
+  weights = to_numpy(source.params)
+  kept = {k: v for k, v in weights.items() if k.startswith('embeddings/norm/')}
+  token, position, types = (
+    f'embeddings/{name}/embedding'
+    for name in ('token', 'position', 'token_type')
+  )
+  kept[token] = _fit_rows(weights[token], initial[token])
+  kept[position] = _fit_rows(weights[position], initial[position])
+  if types in initial:
+    kept[types] = _fit_rows(weights[types], initial[types])
+  elif types in weights:
+    kept[position] = kept[position] + weights[types][:1]
+  return kept
+
+
+def _etc_embeddings(source: Pretrained, initial: Weights) -> Weights:
+  embeddings = below('embeddings', to_numpy(source.params))
+  kept = under('long_norm', below('norm', embeddings))
+  kept |= under('global_norm', below('norm', embeddings))
+  token = 'tokens/embedding'
+  kept[token] = _fit_rows(
+    embeddings['token/embedding'], initial[f'embeddings/{token}']
+  )
+  centre = embeddings['position/embedding'].mean(axis=0, keepdims=True)
+  if source.config.token_types:
+    centre = centre + embeddings['token_type/embedding'][:1]
+  segments = initial['embeddings/segments/embedding'].shape[0]
+  kept['segments/embedding'] = np.repeat(centre, segments, axis=0)
+  return under('embeddings', kept)
+
+
+def _etc_layer(layer: Weights, target: ETCConfig) -> Weights:
+  """A global-local layer whose every part is that of a plain layer."""
+  weights = {}
+  for ours, theirs in _ETC_LAYER.items():
+    if ours not in _absent(target):
+      weights |= under(ours, below(theirs, layer))
+  return weights
+
+
+def _absent(target: ETCConfig) -> set[str]:
+  """Modules that sharing between the streams leaves out."""
+  absent: set[str] = set()
+  if target.sharing == 'kv':
+    absent |= {'l2g_key', 'l2g_value', 'g2l_key', 'g2l_value'}
+  if target.sharing == 'qkv':
+    absent |= _ETC_ATTENTION.keys() - {
+      *('long_query', 'l2l_key', 'l2l_value', 'long_output', 'global_output')
+    }
+  if target.share_output:
+    absent.add('global_output')
+  absent = {f'attention/{name}' for name in absent}
+  if target.share_feed_forward:
+    absent |= {'global_feed_forward', 'global_feed_forward_norm'}
+  return absent
+
+
+def _layers(source: Pretrained, indices: Iterable[int]) -> list[Weights]:
+  stack = below('stack', to_numpy(source.params))
+  return [below(f'layers_{index}', stack) for index in indices]
+
+
+def _with_cross(layer: Weights) -> Weights:
+  return {
+    **layer,
+    **under('cross_attention', below('self_attention', layer)),
+    **under('cross_norm', below('self_norm', layer)),
+  }
+
+
+def _fit_rows(rows: np.ndarray, initial: np.ndarray) -> np.ndarray:
+  """As many rows as `initial` has, its own after the last given one."""
+  return np.concatenate([rows[: len(initial)], initial[len(rows) :]])

@@ -1,0 +1,298 @@
+"""Bundles come back as they were, or not at all."""
+
+import dataclasses
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from stepwise._errors import InputError
+from stepwise.checkpoints import _bundle as bundle_module
+from stepwise.checkpoints import load_bundle, save_bundle
+from stepwise.checkpoints._config_json import config_from_json, config_to_json
+from stepwise.layers import HierarchicalConfig, TransformerConfig
+from stepwise.models import (
+  CONFIGS,
+  BERTSum,
+  BERTSumConfig,
+  ETCSumConfig,
+  HiBERTConfig,
+)
+from tests.checkpoints.foreign import flat, random_params
+from tests.layers.parameters import run
+from tests.models.documents import make_batch, random_record
+
+BODY = TransformerConfig(
+  vocab=97, embed=15, heads=3, mlp=17, layers=1, positions=61
+)
+CONFIG = BERTSumConfig(BODY, cls=2, sep=3)
+BPE_BODY = dataclasses.replace(BODY, vocab=100)
+
+
+@pytest.fixture
+def folder(tmp_path):
+  save_bundle(tmp_path / 'model', CONFIG, random_params(CONFIG), tokenizer=None)
+  return tmp_path / 'model'
+
+
+def change_json(folder, change):
+  path = folder / 'config.json'
+  values = json.loads(path.read_text())
+  change(values)
+  path.write_text(json.dumps(values))
+
+
+def assert_equal(ours, theirs):
+  ours, theirs = flat(ours), flat(theirs)
+  assert ours.keys() == theirs.keys()
+  for path in ours:
+    np.testing.assert_array_equal(ours[path], theirs[path], err_msg=path)
+
+
+def test_round_trip(folder):
+  bundle = load_bundle(folder)
+  params = random_params(CONFIG)
+  assert bundle.config == CONFIG
+  assert bundle.tokenizer is None
+  assert_equal(bundle.variables['params'], params)
+  batch = make_batch([random_record(np.random.default_rng(0), 3)])
+  np.testing.assert_array_equal(
+    run(bundle.model, bundle.variables, batch),
+    run(BERTSum(CONFIG), {'params': params}, batch),
+  )
+
+
+def test_files(folder):
+  assert {path.name for path in folder.iterdir()} == {
+    *('config.json', 'model.safetensors', 'README.md')
+  }
+  assert [path.name for path in folder.parent.iterdir()] == ['model']
+
+
+def test_card(tmp_path):
+  params = random_params(CONFIG)
+  save_bundle(
+    tmp_path / 'x', CONFIG, params, tokenizer=None, card='Trained on nothing.'
+  )
+  card = (tmp_path / 'x' / 'README.md').read_text()
+  total = sum(leaf.size for leaf in jax.tree.leaves(params))
+  assert card.startswith(f'# x\n\nBERTSum of stepwise, {total:,} parameters')
+  assert card.endswith('Trained on nothing.\n')
+
+
+def test_float16_halves_the_file_and_rounds(folder, tmp_path):
+  params = random_params(CONFIG)
+  half = tmp_path / 'half'
+  save_bundle(half, CONFIG, params, tokenizer=None, dtype='float16')
+  loaded = load_bundle(half).variables['params']
+  for path, array in flat(params).items():
+    np.testing.assert_array_equal(
+      flat(loaded)[path], array.astype(np.float16).astype(np.float32)
+    )
+    assert flat(loaded)[path].dtype == np.float32
+  sizes = [
+    (each / 'model.safetensors').stat().st_size for each in (folder, half)
+  ]
+  assert sizes[1] < 0.6 * sizes[0]
+
+
+def test_values_too_large_for_float16(tmp_path):
+  params = random_params(CONFIG)
+  params['scorer']['dense']['bias'][0] = 1e6
+  with pytest.raises(InputError, match='scorer/dense/bias are too large for f'):
+    save_bundle(tmp_path / 'x', CONFIG, params, tokenizer=None, dtype='float16')
+  assert not list(tmp_path.iterdir())
+
+
+def test_bundled_vocabulary(tmp_path):
+  config = CONFIGS['bertsum_tiny']
+  save_bundle(tmp_path / 'x', config, random_params(config))
+  tokenizer = load_bundle(tmp_path / 'x').tokenizer
+  assert tokenizer is not None
+  assert (tokenizer.name, tokenizer.cls) == ('wordpiece', 101)
+
+
+def test_vocabulary_files_travel_along(tmp_path):
+  pieces = ['<s>', '<pad>', '</s>', '<unk>', 'a', 'b', 'ab']
+  source = tmp_path / 'roberta'
+  source.mkdir()
+  vocabulary = {piece: i for i, piece in enumerate(pieces)}
+  (source / 'vocab.json').write_text(json.dumps(vocabulary))
+  (source / 'merges.txt').write_text('#version: 0.2\na b\n')
+  config = BERTSumConfig(BPE_BODY, cls=0, sep=2)
+  save_bundle(tmp_path / 'x', config, random_params(config), tokenizer=source)
+  tokenizer = load_bundle(tmp_path / 'x').tokenizer
+  assert tokenizer is not None
+  assert tokenizer.encode_units(['abba']) == [[6, 5, 4]]
+
+
+def test_a_vocabulary_larger_than_the_table(tmp_path):
+  with pytest.raises(InputError, match='97 token rows, but wordpiece has 3052'):
+    save_bundle(tmp_path / 'x', CONFIG, random_params(CONFIG))
+  with pytest.raises(InputError, match=r'vocab.json: no such file'):
+    save_bundle(
+      tmp_path / 'x', CONFIG, random_params(CONFIG), tokenizer=tmp_path
+    )
+
+
+def test_an_older_bundle_is_replaced(folder):
+  save_bundle(folder, CONFIG, random_params(CONFIG, 5), tokenizer=None)
+  assert_equal(
+    load_bundle(folder).variables['params'], random_params(CONFIG, 5)
+  )
+  assert [path.name for path in folder.parent.iterdir()] == ['model']
+
+
+def test_a_failure_leaves_the_older_bundle(folder, monkeypatch):
+  def fail(*_):
+    raise OSError('disk full')
+
+  monkeypatch.setattr(bundle_module, 'save_file', fail)
+  with pytest.raises(OSError, match='disk full'):
+    save_bundle(folder, CONFIG, random_params(CONFIG, 5), tokenizer=None)
+  assert_equal(load_bundle(folder).variables['params'], random_params(CONFIG))
+  assert [path.name for path in folder.parent.iterdir()] == ['model']
+
+
+def test_a_failed_rename_puts_the_older_bundle_back(folder, monkeypatch):
+  replace = bundle_module.os.replace
+
+  def fail_on_new(source, target):
+    if source.name == 'new':
+      raise OSError('no')
+    replace(source, target)
+
+  monkeypatch.setattr(bundle_module.os, 'replace', fail_on_new)
+  with pytest.raises(OSError, match='no'):
+    save_bundle(folder, CONFIG, random_params(CONFIG, 5), tokenizer=None)
+  assert_equal(load_bundle(folder).variables['params'], random_params(CONFIG))
+
+
+def test_other_folders_are_not_replaced(tmp_path):
+  def save(folder):
+    save_bundle(folder, CONFIG, random_params(CONFIG), tokenizer=None)
+
+  (tmp_path / 'thesis').mkdir()
+  (tmp_path / 'thesis' / 'chapter.tex').write_text('x')
+  (tmp_path / 'file').write_text('x')
+  with pytest.raises(InputError, match='thesis exists and is not a bundle'):
+    save(tmp_path / 'thesis')
+  with pytest.raises(InputError, match='file exists and is not a folder'):
+    save(tmp_path / 'file')
+  with pytest.raises(InputError, match=r'no such folder: .*absent'):
+    save(tmp_path / 'absent' / 'x')
+
+
+def test_params_of_another_configuration(tmp_path):
+  params = random_params(CONFIG)
+  del params['scorer']
+  params['extra'] = np.zeros(3)
+  with pytest.raises(
+    InputError,
+    match=r'params: weights do not fit: 2 missing \(scorer/dense/bias \[1\], '
+    r'scorer/dense/kernel \[15, 1\]\); 1 unexpected \(extra \[3\]\)',
+  ):
+    save_bundle(tmp_path / 'x', CONFIG, params, tokenizer=None)
+  assert not list(tmp_path.iterdir())
+
+
+def test_weights_of_another_configuration(folder):
+  weights = load_file(folder / 'model.safetensors')
+  weights['scorer/dense/bias'] = np.zeros(2, np.float32)
+  save_file(weights, folder / 'model.safetensors')
+  with pytest.raises(InputError, match=r'bias is \[2\] but \[1\] is needed'):
+    load_bundle(folder)
+
+
+def test_damaged_files(folder):
+  path = folder / 'model.safetensors'
+  path.write_bytes(path.read_bytes()[:-10])
+  with pytest.raises(InputError, match='damaged or not a safetensors file'):
+    load_bundle(folder)
+  path.unlink()
+  with pytest.raises(InputError, match=r'model.safetensors: no such file'):
+    load_bundle(folder)
+  (folder / 'config.json').write_text('{')
+  with pytest.raises(InputError, match=r'config.json is not readable JSON'):
+    load_bundle(folder)
+  (folder / 'config.json').unlink()
+  with pytest.raises(InputError, match=r'config.json: no such file'):
+    load_bundle(folder)
+  with pytest.raises(InputError, match='absent: no such folder'):
+    load_bundle(folder / 'absent')
+
+
+def set_field(value, *path):
+  def change(values):
+    for name in path[:-1]:
+      values = values[name]
+    values[path[-1]] = value
+
+  return change
+
+
+@pytest.mark.parametrize(
+  ('change', 'message'),
+  [
+    (set_field(2, 'format'), 'has format 2, but this version .* format 1'),
+    (set_field('1', 'format'), 'not the configuration of a stepwise bundle'),
+    (set_field(1, 'more'), r"has \['format', 'model', 'more', 'tokenizer'\]"),
+    (set_field('spm', 'tokenizer'), "tokenizer is 'spm'; wordpiece or"),
+    (set_field([], 'model'), 'a configuration is an object of type, fields'),
+    (set_field('int', 'model', 'type'), "is of type 'int', there are ETCSum"),
+    (
+      set_field(1, 'model', 'fields', 'encoder', 'depth'),
+      r'BERTSumConfig.encoder: TransformerConfig lacks \[\] and has unknown '
+      r"\['depth'\]",
+    ),
+    (
+      set_field([], 'model', 'fields', 'encoder'),
+      r"TransformerConfig lacks \['activation', .* unknown \[\]",
+    ),
+    (
+      set_field(True, 'model', 'fields', 'encoder', 'layers'),
+      'TransformerConfig.layers is True; int is needed',
+    ),
+    (
+      set_field('1', 'model', 'fields', 'encoder', 'dropout'),
+      "TransformerConfig.dropout is '1'; float or int is needed",
+    ),
+    (
+      set_field('float7', 'model', 'fields', 'encoder', 'dtype'),
+      "TransformerConfig.dtype is 'float7'; no such dtype",
+    ),
+    (
+      set_field(7, 'model', 'fields', 'encoder', 'heads'),
+      'embed is 15, which is not a multiple of heads 7',
+    ),
+  ],
+)
+def test_wrong_configuration(folder, change, message):
+  change_json(folder, change)
+  with pytest.raises(InputError, match=message):
+    load_bundle(folder)
+
+
+def test_a_missing_field(folder):
+  change_json(folder, lambda values: values['model']['fields'].pop('sep'))
+  with pytest.raises(InputError, match=r"BERTSumConfig lacks \['sep'\] and"):
+    load_bundle(folder)
+
+
+OTHERS = {
+  'not_stepwise': ETCSumConfig(begin_unit=None),
+  'bfloat16': dataclasses.replace(BODY, dtype=jnp.bfloat16),
+  'mean': HiBERTConfig(
+    HierarchicalConfig(BODY, document_layers=1, pooling='mean'), first_token=0
+  ),
+}
+
+
+@pytest.mark.parametrize('name', [*CONFIGS, *OTHERS])
+def test_every_configuration_comes_back_from_json(name):
+  config = (CONFIGS | OTHERS)[name]
+  text = json.dumps(config_to_json(config))
+  assert config_from_json('here', json.loads(text)) == config
