@@ -40,7 +40,7 @@ _NUMERIC = {
   'summarization',
 }
 CONFINED: dict[str, set[str]] = {
-  'tensorflow': {'tasks'},
+  'tensorflow': {'tasks', 'checkpoints'},
   'seqio': {'tasks', 't5x_adapter'},
   't5x': {'t5x_adapter'},
   'jax': {*_NUMERIC, 't5x_adapter', 'cli', '_typing'},
@@ -130,7 +130,7 @@ def test_every_package_has_arrows():
     ('__init__.py', 'from stepwise.data import x', 'no arrow from stepwise'),
     ('cli/x.py', 'import benchmarks.attention', 'nothing imports benchmarks'),
     ('cli/x.py', 'from tests.layers import x', 'nothing imports tests'),
-    ('data/_x.py', 'def f():\n  import tensorflow.io', "only ['tasks'] import"),
+    ('data/_x.py', 'def f():\n  import tensorflow.io', 'import tensorflow'),
     ('models/x.py', 'import seqio', 'import seqio'),
     ('tasks/x.py', 'import t5x', "only ['t5x_adapter'] import t5x"),
     ('data/_x.py', 'import jax.numpy as jnp', 'import jax'),
