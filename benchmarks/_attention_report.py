@@ -233,6 +233,9 @@ def markdown(content: Content) -> str:
     f' {content["commit"][:12]}, jax {content["versions"]["jax"]}, libtpu'
     f' {content["versions"].get("libtpu", "none")}.'
   ]
+  parts.append(
+    '![Time and memory against the number of tokens](results/attention.png)'
+  )
   parts += [
     f'{grid.title}:\n\n{_markdown(["n", *grid.systems], grid.rows)}'
     for grid in grids(content)
