@@ -78,7 +78,7 @@ def save_bundle(
   """
   folder = Path(folder)
   _check_target(folder)
-  weights = to_numpy(params)
+  weights = to_numpy(nn.unbox(params))
   check_shapes('params', shapes_of(weights), config_shapes(config))
   weights = _cast(weights, dtype)
   name = _check_tokenizer(config, tokenizer)

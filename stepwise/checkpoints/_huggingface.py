@@ -127,13 +127,24 @@ def _read_config(path: Path) -> tuple[TransformerConfig, int]:
   if wrong:
     raise InputError(f'{path}: {", ".join(wrong)}; positive numbers needed.')
   # RoBERTa numbers positions from the padding id + 1 on.
-  reserved = values.get('pad_token_id', 1) + 1 if kind == 'roberta' else 0
+  reserved = 0
+  if kind == 'roberta':
+    reserved = int(_number(path, values, 'pad_token_id', 1)) + 1
   return TransformerConfig(
     **{**sizes, 'positions': sizes['positions'] - reserved},
     activation=_activation(path, values),
-    norm_epsilon=values.get('layer_norm_eps', 1e-12),
-    dropout=values.get('hidden_dropout_prob', 0.1),
+    norm_epsilon=_number(path, values, 'layer_norm_eps', 1e-12),
+    dropout=_number(path, values, 'hidden_dropout_prob', 0.1),
   ), reserved
+
+
+def _number(
+  path: Path, values: dict[str, Any], name: str, default: float | int
+) -> float:
+  value = values.get(name, default)
+  if type(value) not in (int, float):
+    raise InputError(f'{path}: {name} is {value!r}; a number is needed.')
+  return float(value)
 
 
 def _activation(path: Path, values: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ position: each token has one position, so the outputs are the same.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -162,12 +162,14 @@ def initialise_etcsum(
   target = config.encoder
   initial = below('encoder', to_numpy(params))
   weights = _etc_embeddings(source, initial)
+  looped, scanned = 'stack/layer_', 'stack/layers/layer'
+  first = scanned if target.scan_layers else f'{looped}0'
+  present = below(first, initial).keys()
   layers = [
-    _etc_layer(layer, target) for layer in _layers(source, range(target.layers))
+    _etc_layer(layer, present)
+    for layer in _layers(source, range(target.layers))
   ]
-  weights |= stack_layers(
-    layers, 'stack/layer_', 'stack/layers/layer', target.scan_layers
-  )
+  weights |= stack_layers(layers, looped, scanned, target.scan_layers)
   weights |= {
     path: array * _RELATIVE_SCALE
     for path, array in initial.items()
@@ -270,30 +272,15 @@ def _etc_embeddings(source: Pretrained, initial: Weights) -> Weights:
   return under('embeddings', kept)
 
 
-def _etc_layer(layer: Weights, target: ETCConfig) -> Weights:
-  """A global-local layer whose every part is that of a plain layer."""
+def _etc_layer(layer: Weights, present: Collection[str]) -> Weights:
+  """A global-local layer whose every part is that of a plain layer.
+
+  What the target shares between its streams is not `present` a second time.
+  """
   weights = {}
   for ours, theirs in _ETC_LAYER.items():
-    if ours not in _absent(target):
-      weights |= under(ours, below(theirs, layer))
-  return weights
-
-
-def _absent(target: ETCConfig) -> set[str]:
-  """Modules that sharing between the streams leaves out."""
-  absent: set[str] = set()
-  if target.sharing == 'kv':
-    absent |= {'l2g_key', 'l2g_value', 'g2l_key', 'g2l_value'}
-  if target.sharing == 'qkv':
-    absent |= _ETC_ATTENTION.keys() - {
-      *('long_query', 'l2l_key', 'l2l_value', 'long_output', 'global_output')
-    }
-  if target.share_output:
-    absent.add('global_output')
-  absent = {f'attention/{name}' for name in absent}
-  if target.share_feed_forward:
-    absent |= {'global_feed_forward', 'global_feed_forward_norm'}
-  return absent
+    weights |= under(ours, below(theirs, layer))
+  return {path: array for path, array in weights.items() if path in present}
 
 
 def _layers(source: Pretrained, indices: Iterable[int]) -> list[Weights]:

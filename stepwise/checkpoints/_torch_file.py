@@ -2,8 +2,8 @@
 
 A file is a zip archive: `<name>/data.pkl`, a pickle of the dictionary whose
 tensors refer to storages, and `<name>/data/<key>`, the bytes of each storage.
-Pickles can call any function, so this reader knows six names, all of which
-only build containers and tensors, and refuses a file that asks for another.
+Pickles can call any function, so this reader knows three, which only build
+dictionaries and tensors, and refuses a file that asks for another.
 """
 
 import math
@@ -55,7 +55,8 @@ def read_torch_file(path: Path) -> Weights:
     raise InputError(
       f'{path} holds a {type(values).__name__}; a dictionary is needed.'
     )
-  return {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
+  tensors = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
+  return {str(name): tensor for name, tensor in tensors.items()}
 
 
 class _Unpickler(pickle.Unpickler):

@@ -5,13 +5,12 @@ import shutil
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.checkpoints import convert, load_bundle
 from stepwise.checkpoints._etc import _their_name, _their_shape
 from stepwise.checkpoints._initial import config_shapes
-from stepwise.cli.main import app
+from stepwise.cli.main import main
 from stepwise.layers import TransformerConfig, TransformerEncoder
 from stepwise.models import CONFIGS
 from tests.checkpoints.foreign import (
@@ -117,14 +116,19 @@ def test_another_vocabulary(bert, tmp_path):
     convert(cased, tmp_path / 'out', 'bertsum_tiny')
 
 
-def test_the_command(bert, tmp_path):
+def test_the_command(bert, tmp_path, monkeypatch, capsys):
   out = tmp_path / 'out'
-  done = CliRunner().invoke(
-    app, ['convert', str(bert), str(out), '--to', 'bertsum_tiny']
-  )
-  assert done.exit_code == 0, done.output
-  assert f'Wrote {out}: bertsum_tiny' in done.output
+
+  def run(*arguments):
+    monkeypatch.setattr('sys.argv', ['stepwise', 'convert', *arguments])
+    with pytest.raises(SystemExit) as caught:
+      main()
+    return caught.value.code, capsys.readouterr()
+
+  code, shown = run(str(bert), str(out), '--to', 'bertsum_tiny')
+  assert code == 0
+  assert f'Wrote {out}: bertsum_tiny' in shown.out
   assert json.loads((out / 'config.json').read_text())['format'] == 1
-  done = CliRunner().invoke(app, ['convert', 'absent', str(out), '--to', 'x'])
-  # `main` turns it into exit code 2.
-  assert isinstance(done.exception, InputError)
+  code, shown = run('absent', str(out), '--to', 'bertsum_tiny')
+  assert code == 2
+  assert shown.err.startswith('stepwise: absent is neither a Hugging Face')

@@ -110,6 +110,7 @@ def test_every_weight_that_does_not_fit_is_named(bert):
     ({'model_type': 't5'}, "model_type is 't5'; bert or roberta"),
     ({'hidden_act': 'relu'}, "hidden_act is 'relu'; known are"),
     ({'hidden_size': 'wide'}, "hidden_size='wide'; positive numbers"),
+    ({'layer_norm_eps': None}, 'layer_norm_eps is None; a number is needed'),
     ({'num_attention_heads': 4}, 'not a multiple of heads 4'),
     ({'position_embedding_type': 'relative_key'}, 'only absolute is known'),
     ({'num_hidden_layers': 6}, r'missing \(encoder.layer.5.attention'),
