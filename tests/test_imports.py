@@ -23,7 +23,7 @@ ARROWS: dict[str, set[str]] = {
   'data': set(),
   'evaluation': set(),
   'models': {'layers', 'decoding'},
-  'rotowire': {'data'},
+  'rotowire': {'data', 'evaluation'},
   'checkpoints': {'layers', 'models', 'data'},
   'training': {'layers', 'decoding', 'models', 'data', 'evaluation'},
   'summarization': {'models', 'decoding', 'checkpoints', 'data'},

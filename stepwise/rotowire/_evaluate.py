@@ -72,8 +72,7 @@ def evaluate_outputs(
     raise InputError(
       f'extractor is {extractor!r}; known ones are {sorted(EXTRACTORS)}.'
     )
-  summaries = _summaries(games)
-  truth = references or Outputs('text', texts=summaries)
+  truth = references or _summaries(games)
   stated = _relations(predictions, games, extractor)
   wanted = _relations(truth, games, extractor)
   return RotowireScores(
@@ -88,8 +87,13 @@ def evaluate_outputs(
   )
 
 
-def _summaries(games: Sequence[Game]) -> tuple[str, ...]:
-  return tuple(game.summary for game in games)
+def _summaries(games: Sequence[Game]) -> Outputs:
+  for game in games:
+    if not game.summary:
+      raise InputError(
+        f'game {game.id!r} has no summary to compare with; give references.'
+      )
+  return Outputs('text', texts=tuple(game.summary for game in games))
 
 
 def _relations(

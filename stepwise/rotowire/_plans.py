@@ -1,11 +1,11 @@
 """Content plans: what to say, in sentences; as units and from summaries."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from jaxtyping import Bool, Int32
+from jaxtyping import Bool, Int, Int32
 
 from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer, make_record
@@ -145,7 +145,9 @@ def plan_units(plan: Plan, table: Table) -> Int32[np.ndarray, ' steps']:
   return np.array([*units, EOT], np.int32)
 
 
-def plan_from_units(units: Iterable[int], table: Table) -> Plan:
+def plan_from_units(
+  units: Int[np.ndarray, ' steps'] | Sequence[int], table: Table
+) -> Plan:
   """The plan that a model chose: reads as far as EOT or an empty slot."""
   sentences: list[list[Relation]] = [[]]
   limit = len(SPECIAL_UNITS) + len(table.entries)
