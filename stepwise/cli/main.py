@@ -15,6 +15,8 @@ from stepwise.cli import (
   data,
   doctor,
   evaluate,
+  evaluate_judgements,
+  evaluate_rotowire,
   infer,
   models,
   oracle,
@@ -40,6 +42,8 @@ app.command()(summarize.demo)
 app.command()(convert.convert)
 app.command()(doctor.doctor)
 app.command()(evaluate.evaluate)
+app.command()(evaluate_judgements.evaluate_judgements)
+app.command()(evaluate_rotowire.evaluate_rotowire)
 app.command()(infer.infer)
 app.command()(models.models)
 app.command()(oracle.oracle)

@@ -1,0 +1,84 @@
+"""`stepwise evaluate-rotowire`: texts or plans about games, scored."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stepwise.cli._json_output import JsonOut, check_folder, save_json
+
+if TYPE_CHECKING:
+  from rich.table import Table
+
+  from stepwise.rotowire import RotowireScores
+
+Predictions = Annotated[
+  Path,
+  typer.Argument(help='Texts (.txt, .jsonl), plans (.jsonl) or *tuples.txt.'),
+]
+Games = Annotated[
+  Path, typer.Argument(help='The games they are about (.json, .json.zst).')
+]
+References = Annotated[
+  Path | None,
+  typer.Option(help="A file like the predictions; default: games' summaries."),
+]
+ExtractorName = Annotated[
+  str, typer.Option('--extractor', help='What finds relations in texts.')
+]
+
+
+def evaluate_rotowire(
+  predictions: Predictions,
+  games: Games,
+  references: References = None,
+  extractor: ExtractorName = 'lookup',
+  json_out: JsonOut = None,
+) -> None:
+  """Scores generated texts or content plans about Rotowire games.
+
+  RG: relations that the table supports. CS and CO: the relations, and their
+  order, of the human summaries. Predictions are in the order of the games:
+  texts, one a line of a .txt file or under `prediction` in JSON lines; plans,
+  under `plan` in JSON lines, sentences of [entity, value, type]; relations of
+  the field's extractors, entity|value|type, in a file named *tuples.txt.
+  """
+  from rich.console import Console
+
+  from stepwise.rotowire import evaluate_outputs, read_games, read_outputs
+
+  check_folder(json_out)
+  all_games = read_games(games)
+  outputs = read_outputs(predictions, all_games)
+  truth = read_outputs(references, all_games) if references else None
+  scores = evaluate_outputs(
+    outputs, all_games, references=truth, extractor=extractor
+  )
+  Console().print(_table(scores, predictions.name))
+  save_json(json_out, scores.to_dict())
+
+
+def _table(scores: 'RotowireScores', name: str) -> 'Table':
+  from rich.table import Table
+
+  table = Table(
+    title=f'{name}: {scores.kind} on {scores.games} games',
+    caption=(
+      f'extractor of predictions: {scores.extractor}; of references: '
+      f'{scores.reference_extractor}'
+    ),
+  )
+  rg, cs = scores.rg, scores.cs
+  columns = {
+    'RG #': rg and rg.count,
+    'RG P%': rg and rg.precision,
+    'CS P%': cs.precision,
+    'CS R%': cs.recall,
+    'CS F1%': cs.f1,
+    'CO%': scores.co,
+    'BLEU': scores.bleu and scores.bleu.score,
+  }
+  for header in columns:
+    table.add_column(header, justify='right')
+  table.add_row(*('-' if v is None else f'{v:.2f}' for v in columns.values()))
+  return table
