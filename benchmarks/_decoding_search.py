@@ -1,0 +1,262 @@
+"""What the decoding benchmark compares: our search, and one on the host."""
+
+import dataclasses
+import functools
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import linen as nn
+
+from stepwise.data import Buckets, batches, pad_batch, restore_order
+from stepwise.models import (
+  BEG,
+  EOT,
+  NEWS_DECODING,
+  Batch,
+  ETCSumConfig,
+  HiBERTConfig,
+  ModelConfig,
+  build_model,
+  decode,
+  fit_summary,
+)
+
+STEPS, BEAMS = NEWS_DECODING.max_units, NEWS_DECODING.beam_size
+
+Record = dict[str, np.ndarray]
+Plans = list[list[int]]
+
+
+class Programs:
+  """A function compiled once per shape, every compilation counted."""
+
+  def __init__(self, function: Callable[..., Any]) -> None:
+    self._jitted = jax.jit(function)
+    self._compiled: dict[Any, jax.stages.Compiled] = {}
+
+  @property
+  def compilations(self) -> int:
+    return len(self._compiled)
+
+  def prepare(self, *arguments: Any) -> jax.stages.Compiled:
+    """Compiles for arguments of these shapes, without running."""
+    shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves(arguments))
+    if shapes not in self._compiled:
+      self._compiled[shapes] = self._jitted.lower(*arguments).compile()
+    return self._compiled[shapes]
+
+  def __call__(self, *arguments: Any) -> Any:
+    return self.prepare(*arguments)(*arguments)
+
+
+class Searcher:
+  """Chooses units with one model; keeps a program per size of its input.
+
+  ETCSum has no more room for summaries than a batch needs if `fitted`.
+  """
+
+  def __init__(
+    self, config: ModelConfig, variables: Any, *, fitted: bool
+  ) -> None:
+    self._config = config
+    self._variables = variables
+    self._fitted = fitted
+    self._programs: dict[ModelConfig, Programs] = {}
+
+  @property
+  def compilations(self) -> int:
+    return sum(p.compilations for p in self._programs.values())
+
+  def function(self, model: nn.Module) -> Callable[..., Any]:
+    raise NotImplementedError
+
+  def programs(self, arrays: Record) -> Programs:
+    """Those of the model that fits these documents."""
+    config = self._config
+    if self._fitted and isinstance(config, ETCSumConfig):
+      config = fit_summary(config, arrays['unit_ids'], STEPS)
+    if config not in self._programs:
+      self._programs[config] = Programs(self.function(build_model(config)))
+    return self._programs[config]
+
+
+class DeviceSearch(Searcher):
+  """Ours: batches of similar documents, all steps in one program."""
+
+  def __init__(
+    self,
+    config: ModelConfig,
+    variables: Any,
+    buckets: Buckets,
+    token_budget: int,
+  ) -> None:
+    super().__init__(config, variables, fitted=True)
+    self._batches = functools.partial(
+      batches, buckets=buckets, steps=STEPS, token_budget=token_budget
+    )
+
+  def function(self, model: nn.Module) -> Callable[..., Any]:
+    return lambda variables, batch: decode(model, variables, batch).plans[:, 0]
+
+  def prepare(self, records: Sequence[Record]) -> None:
+    for batch in self._batches(records):
+      programs = self.programs(batch.arrays)
+      programs.prepare(self._variables, Batch.of(batch.arrays))
+
+  def search(self, records: Sequence[Record]) -> Plans:
+    outputs = []
+    for batch in self._batches(records):
+      plans = self.programs(batch.arrays)(
+        self._variables, Batch.of(batch.arrays)
+      )
+      outputs.append((batch.index, plans))
+    return restore_order((i, np.asarray(p).tolist()) for i, p in outputs)
+
+
+class HostSearch(Searcher):
+  """Document by document, everything re-encoded for every beam and step."""
+
+  def __init__(
+    self,
+    config: ModelConfig,
+    variables: Any,
+    buckets: Buckets,
+    *,
+    fitted: bool,
+  ) -> None:
+    super().__init__(config, variables, fitted=fitted)
+    self._buckets = buckets
+
+  def function(self, model: nn.Module) -> Callable[..., Any]:
+    def log_probs(variables: Any, batch: Batch) -> jax.Array:
+      logits = model.apply(variables, batch)
+      candidates = batch.valid.at[:, BEG].set(False)
+      return jax.nn.log_softmax(logits, where=candidates)
+
+    return log_probs
+
+  def prepare(self, records: Sequence[Record]) -> None:
+    for record in records:
+      for plans in ([()], [()] * BEAMS):
+        arrays = self._arrays(record, plans)
+        self.programs(arrays).prepare(self._variables, Batch.of(arrays))
+
+  def search(self, records: Sequence[Record]) -> Plans:
+    return [
+      search_one(functools.partial(self._score, record)) for record in records
+    ]
+
+  def _score(self, record: Record, plans: Sequence[tuple]) -> np.ndarray:
+    arrays = self._arrays(record, plans)
+    return np.asarray(self.programs(arrays)(self._variables, Batch.of(arrays)))
+
+  def _arrays(self, record: Record, plans: Sequence[tuple]) -> Record:
+    """The document once for every plan."""
+    unit_ids = record['unit_ids']
+    length, units = self._buckets.bucket(len(unit_ids), unit_ids[-1] + 1)
+    copies = [record | {'plan': np.array(plan, int)} for plan in plans]
+    return pad_batch(
+      copies, length=length, units=units, steps=STEPS, batch=len(copies)
+    )
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Hypothesis:
+  total: float
+  plan: tuple[int, ...]
+  ended: bool
+
+
+def search_one(
+  score: Callable[[Sequence[tuple]], np.ndarray],
+) -> list[int]:
+  """Beam search over one document, in plain Python around `score`.
+
+  The first step scores one plan, the others as many as there are beams.
+  """
+  pool = [Hypothesis(0.0, (), False)]
+  while not all(one.ended for one in pool):
+    told = score([one.plan for one in pool])
+    options = [one for one in pool if one.ended]
+    for one, log_probs in zip(pool, told, strict=True):
+      if not one.ended:
+        options += _continuations(one, log_probs)
+    pool = sorted(options, reverse=True)[:BEAMS]
+  best = pool[0].plan
+  return [*best, *[-1] * (STEPS - len(best))]
+
+
+def _continuations(one: Hypothesis, log_probs: np.ndarray) -> list[Hypothesis]:
+  options = []
+  for unit in np.flatnonzero(np.isfinite(log_probs)).tolist():
+    total = one.total + float(log_probs[unit])
+    if unit == EOT and one.plan:
+      options.append(Hypothesis(total, one.plan, True))
+    elif unit != EOT and unit not in one.plan:
+      plan = (*one.plan, unit)
+      options.append(Hypothesis(total, plan, len(plan) == STEPS))
+  return options
+
+
+@dataclasses.dataclass(frozen=True)
+class LengthMix:
+  """Log-normal lengths; units of a mean length, some much longer."""
+
+  mean_tokens: float = 800
+  spread: float = 0.5
+  mean_unit: float = 27
+  max_unit: int = 80
+  vocab: int = 30000
+
+  def lengths(self, count: int) -> list[int]:
+    """Quantiles, not a sample: the mean is right however few there are."""
+    centre = math.log(self.mean_tokens) - self.spread**2 / 2
+    normal = statistics.NormalDist(centre, self.spread)
+    return [
+      round(math.exp(normal.inv_cdf((index + 0.5) / count)))
+      for index in range(count)
+    ]
+
+
+def draw_records(count: int, mix: LengthMix, seed: int = 0) -> list[Record]:
+  """Documents of random tokens, in random order."""
+  rng = np.random.default_rng(seed)
+  lengths = rng.permutation(mix.lengths(count))
+  return [_draw_record(rng, mix, length) for length in lengths]
+
+
+def _draw_record(
+  rng: np.random.Generator, mix: LengthMix, length: int
+) -> Record:
+  units = [1, 1]  # EOT and BEG.
+  while (left := length - sum(units)) > 0:
+    drawn = 1 + rng.gamma(6, (mix.mean_unit - 1) / 6)
+    units.append(min(int(drawn), mix.max_unit, left))
+  tokens = rng.integers(1000, mix.vocab, length).astype(np.int32)
+  tokens[:2] = 10, 11
+  return {'tokens': tokens, 'unit_ids': np.repeat(np.arange(len(units)), units)}
+
+
+def scan_layers(config: ModelConfig) -> ModelConfig:
+  """The same model with one stacked layer, which compiles faster."""
+  if isinstance(config, HiBERTConfig):
+    hierarchy = config.encoder
+    sentence = dataclasses.replace(hierarchy.sentence, scan_layers=True)
+    encoder = dataclasses.replace(hierarchy, sentence=sentence)
+  else:
+    assert isinstance(config, ETCSumConfig)
+    encoder = dataclasses.replace(config.encoder, scan_layers=True)
+  return dataclasses.replace(config, encoder=encoder)
+
+
+def random_variables(config: ModelConfig) -> Any:
+  """Initial weights; they time like trained ones."""
+  tokens = jnp.zeros((1, 8), jnp.int32)
+  batch = Batch(tokens, tokens, jnp.ones((1, 4), bool), plan=tokens[:, :STEPS])
+  model = build_model(config)
+  return nn.meta.unbox(jax.jit(model.init)(jax.random.key(0), batch))
