@@ -90,6 +90,8 @@ def save_bundle(
   with _folder_when_done(folder) as partial:
     _write_text(partial / _CONFIG, json.dumps(description, indent=2) + '\n')
     save_file(weights, partial / _WEIGHTS)
+    # The library makes a file that nobody else may read.
+    shutil.copymode(partial / _CONFIG, partial / _WEIGHTS)
     _write_text(
       partial / _CARD, _model_card(folder.name, config, weights, card)
     )

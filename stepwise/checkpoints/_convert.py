@@ -67,7 +67,7 @@ def convert(
   card = (
     f'Configuration `{name}`, started from the checkpoint `{source.name}`; '
     f'weights it does not have are fresh, drawn with seed {seed}. Not '
-    'fine-tuned: it chooses no better than chance before it is trained.'
+    'fine-tuned: its choices mean nothing before it is trained.'
   )
   save_bundle(out, config, params, tokenizer=tokenizer, card=card, dtype=dtype)
 

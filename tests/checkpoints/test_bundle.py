@@ -70,6 +70,8 @@ def test_files(folder):
     *('config.json', 'model.safetensors', 'README.md')
   }
   assert [path.name for path in folder.parent.iterdir()] == ['model']
+  # Whoever may read one of them may read all.
+  assert len({path.stat().st_mode for path in folder.iterdir()}) == 1
 
 
 def test_card(tmp_path):
