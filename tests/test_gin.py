@@ -106,6 +106,7 @@ def test_required_values_fail_loudly(path, missing):
   assert missing in str(e.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('path', TINY, ids=name)
 def test_tiny_runs_train_a_step(path, tmp_path):
   records = write_records(tmp_path, count=3)

@@ -1,0 +1,157 @@
+"""Batches: every example once an epoch, the same ones again after a stop."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from stepwise._errors import InputError
+from stepwise.data import Buckets, load_records
+from stepwise.training import InputConfig, ModelSpec, resolve_model
+from stepwise.training._input import (
+  Examples,
+  TrainingBatches,
+  load_labelled,
+  open_batches,
+  validation_batches,
+)
+from tests.training.runs import write_records
+
+HIBERT = resolve_model(ModelSpec('hibert_tiny'))
+TWIN = resolve_model(ModelSpec('hibert_tiny', extractive=True))
+
+
+@pytest.fixture(scope='module')
+def records(tmp_path_factory):
+  return write_records(tmp_path_factory.mktemp('records'), count=13)
+
+
+@pytest.fixture(scope='module')
+def labelled(records):
+  return load_labelled(str(records), HIBERT)
+
+
+def source(labelled, mode='all', seed=3, buckets=None, batch_size=4):
+  examples = Examples(labelled, mode, buckets)
+  return TrainingBatches(examples, batch_size, seed=seed, length=100)
+
+
+def rows(arrays):
+  """The rows of a batch as hashable values, empty ones left out."""
+  return [
+    (tuple(tokens[ids >= 0].tolist()), tuple(plan[plan >= 0].tolist()))
+    for tokens, ids, plan in zip(
+      arrays['tokens'], arrays['unit_ids'], arrays['plan'], strict=True
+    )
+    if ids[0] >= 0
+  ]
+
+
+def epoch(batches, number):
+  first = number * batches.per_epoch
+  found = [batches[first + i] for i in range(batches.per_epoch)]
+  return Counter(row for arrays in found for row in rows(arrays))
+
+
+@pytest.mark.parametrize('mode', ['all', 'steps'])
+def test_every_example_comes_once_an_epoch(labelled, mode):
+  # Several buckets, so that some batches are not full.
+  batches = source(labelled, mode, buckets=Buckets((48, 64, 96), (5, 6, 8)))
+  steps = sum(1 + len(oracle) for _, oracle in labelled)
+  for number in (0, 1):
+    found = epoch(batches, number)
+    assert found.total() == (len(labelled) if mode == 'all' else steps)
+  assert epoch(batches, 0) == epoch(batches, 1)
+
+
+def test_epochs_and_seeds_differ_in_order(labelled):
+  batches = source(labelled)
+  order = [rows(batches[i]) for i in range(2 * batches.per_epoch)]
+  assert order[: batches.per_epoch] != order[batches.per_epoch :]
+  assert rows(source(labelled, seed=4)[0]) != rows(batches[0])
+
+
+def test_a_batch_is_a_function_of_its_index(labelled):
+  forward, backward = source(labelled, 'sample'), source(labelled, 'sample')
+  last = [backward[i] for i in reversed(range(9))]
+  for index, arrays in enumerate(reversed(last)):
+    for name, array in forward[index].items():
+      np.testing.assert_array_equal(array, arrays[name])
+
+
+def test_sampling_draws_new_steps_in_later_epochs(labelled):
+  batches = source(labelled, 'sample', batch_size=1)
+  plans = {
+    tuple(batches[i]['plan'][0].tolist()) for i in range(6 * len(labelled))
+  }
+  # Some begin with nothing chosen, others with the oracle's unit.
+  assert len(plans) > 1
+  assert any(max(plan) == -1 for plan in plans)
+
+
+def test_columns_that_are_always_empty_are_cut(labelled):
+  everything = source(labelled, 'all')[0]
+  assert everything['plan'].shape[1] == 1
+  assert everything['targets'].shape[1] == 2
+  for mode in ('steps', 'sample'):
+    single = source(labelled, mode)[0]
+    assert single['plan'].shape[1] == 2
+    assert single['targets'].shape[1] == 1
+    assert (single['targets'][:, 0] >= 0).sum() == len(rows(single))
+
+
+def test_the_position_is_enough_to_continue(labelled, records):
+  config = InputConfig(str(records), batch_size=4)
+  examples = Examples(labelled, 'all')
+
+  def opened():
+    return open_batches(examples, config, seed=1, steps=12)
+
+  first = opened()
+  for _ in range(5):
+    next(first)
+  position = first.get_state()
+  rest = [rows(arrays) for arrays in first]
+  second = opened()
+  second.set_state(position)
+  assert [rows(arrays) for arrays in second] == rest
+  assert len(rest) == 7
+
+
+def test_extractive_targets_are_sets(tmp_path):
+  path = write_records(tmp_path, extractive=True)
+  labelled = load_labelled(str(path), TWIN)
+  arrays = source(labelled, 'sample')[0]
+  assert arrays['targets'].shape[1] == 2
+  assert (arrays['plan'] == -1).all()
+
+
+def test_validation_reads_everything_once_in_order(labelled):
+  found = [
+    row
+    for arrays in validation_batches(labelled, 'sample', 4)
+    for row in rows(arrays)
+  ]
+  assert [tokens for tokens, _ in found] == [
+    tuple(record.tokens.tolist()) for record, _ in labelled
+  ]
+
+
+def test_records_must_fit_the_model(records, tmp_path):
+  with pytest.raises(InputError, match=r"special units\s+\('eot', 'beg'\)"):
+    load_labelled(str(records), TWIN)
+  empty = tmp_path / 'empty.jsonl'
+  empty.write_text('')
+  with pytest.raises(InputError, match='empty; at least one record is needed'):
+    load_labelled(str(empty), HIBERT)
+  too_large = tmp_path / 'bpe.jsonl'
+  first = records.read_text().splitlines()[0]
+  token = next(load_records(records))[0].tokens[-1]
+  too_large.write_text(first.replace(f'{token}]', '50000]', 1) + '\n')
+  with pytest.raises(InputError, match=r'token 50000 of .* only 30522 rows'):
+    load_labelled(str(too_large), HIBERT)
+
+
+def test_a_record_beyond_the_buckets_is_named(labelled):
+  with pytest.raises(InputError, match='tokens but the largest size is 16'):
+    source(labelled, buckets=Buckets((16,), (8,)))

@@ -1,0 +1,70 @@
+"""One update: what it adds up, whatever the micro-batches and the mesh."""
+
+import jax
+import numpy as np
+import optax
+import pytest
+
+from stepwise.layers import make_mesh
+from stepwise.models import build_model
+from stepwise.training import ModelSpec, resolve_model
+from stepwise.training._input import Examples, TrainingBatches, load_labelled
+from stepwise.training._models import loss_of
+from stepwise.training._state import (
+  gather,
+  init_state,
+  make_update,
+  place_batch,
+  state_shardings,
+  with_rules,
+)
+from tests.training.runs import BUCKETS, write_records
+
+CONFIG = resolve_model(ModelSpec('hibert_tiny', dropout=0.0))
+
+
+@pytest.fixture(scope='module')
+def arrays(tmp_path_factory):
+  records = write_records(tmp_path_factory.mktemp('records'))
+  examples = Examples(load_labelled(str(records), CONFIG), 'all', BUCKETS)
+  return TrainingBatches(examples, 4, seed=0, length=9)[0]
+
+
+def gradients(arrays, accumulate, data, model_axis):
+  """What one step of plain gradient descent takes away."""
+  mesh, model = make_mesh(data, model_axis), build_model(CONFIG)
+  optimizer = optax.sgd(1.0)
+  shardings = state_shardings(model, optimizer, mesh)
+  state = init_state(model, optimizer, 0, shardings)
+  update = make_update(loss_of(CONFIG, model), optimizer, accumulate)
+  step = with_rules(mesh, jax.jit(update, out_shardings=(shardings, None)))
+  new, metrics = step(state, place_batch(arrays, mesh))
+  before, after = gather((state.params, new.params), mesh)
+  return jax.tree.map(np.subtract, before, after), metrics
+
+
+@pytest.fixture(scope='module')
+def expected(arrays):
+  return gradients(arrays, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+  ('accumulate', 'data', 'model'),
+  [
+    (2, 1, 1),
+    pytest.param(2, 2, 4, marks=pytest.mark.slow),
+    pytest.param(1, 4, 2, marks=pytest.mark.slow),
+  ],
+)
+def test_gradients_do_not_depend_on_the_division_of_labour(
+  arrays, expected, accumulate, data, model
+):
+  found, metrics = gradients(arrays, accumulate, data, model)
+  largest = max(abs(g).max() for g in jax.tree.leaves(expected[0]))
+  assert largest > 1e-3
+  jax.tree.map(
+    lambda x, y: np.testing.assert_allclose(x, y, atol=1e-6),
+    found,
+    expected[0],
+  )
+  np.testing.assert_allclose(metrics, expected[1], rtol=1e-5)
