@@ -12,8 +12,8 @@ _TOKEN = re.compile(
   | [A-Z]\.[A-Z](?!\w)                       # C.J
   | (?:Jr|Sr|Dr|Mr|St|vs|Jan|Feb|Mar|Apr|Aug|Sept|Oct|Nov|Dec)\.
   | \.?\d+(?:[.:,]\d+)*[^\W\d_]*             # .500 4:30 76ers
-  | [^\W\d_]+(?:['\u2019](?!s\b)[^\W\d_]+)*  # O'Neal
-  | ['\u2019]s\b
+  | [^\W\d_]+(?:['\u2019](?!s(?![^\W\d_]))[^\W\d_]+)*  # O'Neal
+  | ['\u2019]s(?![^\W\d_])
   | \S
   """,
   re.VERBOSE,
@@ -32,6 +32,8 @@ _TENS = (
 )
 _UNIT_VALUES = {word: value for value, word in enumerate(_UNITS)}
 _TEN_VALUES = {word: 10 * value for value, word in enumerate(_TENS, 2)}
+# Longer ones are no amounts, and very long ones no numbers for Python.
+_MAX_DIGITS = 9
 _THREE_POINT = frozenset(
   {'point', 'pointer', 'pointers', 'pt', 'ball', 'balls'}
 )
@@ -93,7 +95,7 @@ def parse_number(text: str) -> int | None:
 
 def _number_at(tokens: Sequence[str], start: int) -> Number | None:
   word = tokens[start].lower()
-  if word.isdecimal():
+  if word.isdecimal() and len(word) <= _MAX_DIGITS:
     return Number(start, start + 1, int(word))
   if word in _UNIT_VALUES:
     return Number(start, start + 1, _UNIT_VALUES[word])

@@ -3,13 +3,18 @@
 import pytest
 
 from stepwise._errors import InputError
+from stepwise.data import wordpiece
 from stepwise.rotowire import (
   Entity,
   Kind,
   Relation,
   Schema,
   make_table,
+  plan_from_units,
+  plan_masks,
+  plan_units,
   read_entities,
+  table_record,
 )
 
 CITIES = """\
@@ -76,6 +81,20 @@ def test_the_index_finds_entries(cities):
   place = table.index['Vell', 'population']
   assert table.entries[place].relation.value == '9400'
   assert ('New Hale', 'population') not in table.index
+
+
+def test_any_table_can_be_planned(cities):
+  table = make_table(cities, SCHEMA)
+  record = table_record(table, wordpiece())
+  assert record.num_units == 3 + 11
+  country, people = (entry.relation for entry in table.entries[:2])
+  plan = ((country, people), (country,))
+  units = plan_units(plan, table)
+  assert units.tolist() == [3, 4, 0, 3, 0, 1]
+  assert plan_from_units(units, table) == plan
+  # Breaks, and the country of every city.
+  repeatable = plan_masks(table).repeatable.nonzero()[0]
+  assert repeatable.tolist() == [0, 3, 6, 8, 11]
 
 
 def numbered(values, drop_zeros=True):

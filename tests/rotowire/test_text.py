@@ -57,6 +57,7 @@ def test_sentences_lose_no_token(text):
     ('3 pointers , three points', [3]),
     ('one of the best , one assist', [1]),
     ('twenty - zero and sixty - ten', [20, 0, 60, 10]),
+    ('9' * 5000, []),
     ('a .500 record at 4:30 , 22.5 on average , 11th', []),
   ],
 )
