@@ -178,6 +178,8 @@ def decode(
 
   Without constraints no unit is repeated.
   """
+  if not batch.valid.shape[1]:
+    raise InputError('the batch has no units, there is nothing to choose.')
   if constraints is None:
     constraints = no_repeats(batch.valid)
   memory = model.apply(variables, batch, method='encode')
