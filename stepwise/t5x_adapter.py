@@ -9,15 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import optax
-from flax import linen as nn
-
 try:
-  import seqio
-  from clu import metrics as clu_metrics
-  from etils import epath
   from t5x import decoding, losses, metrics, models, optimizers  # pyright: ignore
 except ImportError as error:
   raise ImportError(
@@ -25,6 +17,14 @@ except ImportError as error:
     "not have: pip install 'stepwise[tasks]' && pip install --no-deps -r "
     'requirements-t5x.txt'
   ) from error
+
+import jax
+import jax.numpy as jnp
+import optax
+import seqio
+from clu import metrics as clu_metrics
+from etils import epath
+from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int

@@ -4,12 +4,14 @@ STEPWISE_REQUIRE_T5X=1 makes a missing or broken installation a failure.
 """
 
 import dataclasses
+import functools
 import importlib
 import json
 import os
 import sys
 import warnings
 
+import flax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -156,16 +158,24 @@ def extractive_model(adapter, sgd, **options):
 
 
 def initial_params(model):
-  init = model.get_initial_variables(rng=jax.random.key(1), input_shapes=DATA)
-  return init['params']
+  def init(rng):
+    return model.get_initial_variables(rng=rng, input_shapes=DATA)['params']
+
+  return jax.jit(init)(jax.random.key(1))
+
+
+def our_loss(loss, model, params, batch, **options):
+  """`loss` of `stepwise.models` without dropout, compiled."""
+  compiled = jax.jit(functools.partial(loss, model.module, **options))
+  return compiled(params, Batch.of(batch))
 
 
 @pytest.mark.parametrize('name', ['etcsum_tiny', 'hibert_tiny'])
 def test_loss_is_the_sum_over_a_constant(name, adapter, sgd):
   model = stepwise_model(adapter, sgd, name)
   params, batch = initial_params(model), random_batch()
-  loss, metrics = model.loss_fn(params, batch, None)
-  sums = stepwise_loss(model.module, params, Batch.of(batch), never=(1,))
+  loss, metrics = jax.jit(model.eval_fn)(params, batch)
+  sums = our_loss(stepwise_loss, model, params, batch, never=(1,))
   np.testing.assert_allclose(loss, sums.loss / 5, rtol=1e-6)
   np.testing.assert_allclose(metrics['loss'].compute(), sums.mean, rtol=1e-6)
   assert metrics['accuracy'].compute() == sums.correct / sums.weight
@@ -175,8 +185,8 @@ def test_loss_is_the_sum_over_a_constant(name, adapter, sgd):
 def test_training_samples_a_step_and_evaluation_none(adapter, sgd):
   model = stepwise_model(adapter, sgd, sample=True)
   params, batch = initial_params(model), random_batch()
-  _, trained = model.loss_fn(params, batch, jax.random.PRNGKey(0))
-  _, evaluated = model.eval_fn(params, batch)
+  _, trained = jax.jit(model.loss_fn)(params, batch, jax.random.PRNGKey(0))
+  _, evaluated = jax.jit(model.eval_fn)(params, batch)
   assert trained['terms'].compute() == 4
   assert evaluated['terms'].compute() == 9
 
@@ -187,12 +197,19 @@ def test_gradients_of_micro_batches_add_up(build, adapter, sgd):
   trainer = importlib.import_module('t5x.trainer')
   train_state = importlib.import_module('t5x.train_state')
   model = build(adapter, sgd)
-  variables = model.get_initial_variables(jax.random.key(1), DATA)
-  state = train_state.FlaxOptimTrainState.create(sgd, nn.FrozenDict(variables))
-  rng = jax.random.PRNGKey(0)
+  variables = {'params': initial_params(model)}
+  state = train_state.FlaxOptimTrainState.create(
+    sgd, flax.core.freeze(variables)
+  )
+
+  @functools.partial(jax.jit, static_argnums=0)
+  def grads(parts, batch, rng):
+    return trainer.accumulate_grads_microbatched(
+      model, state, batch, rng, parts
+    )[:2]
+
   whole, parts = (
-    trainer.accumulate_grads_microbatched(model, state, random_batch(), rng, n)
-    for n in (1, 2)
+    grads(n, random_batch(), jax.random.PRNGKey(0)) for n in (1, 2)
   )
   jax.tree.map(
     lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-7),
@@ -207,27 +224,27 @@ def test_gradients_of_micro_batches_add_up(build, adapter, sgd):
 def test_plans_are_those_of_our_search(adapter, sgd):
   model = stepwise_model(adapter, sgd)
   params, batch = initial_params(model), random_batch()
-  plans, further = model.predict_batch_with_aux(params, batch)
-  found = decode(
-    model.module, {'params': params}, Batch.of(batch), NEWS_DECODING
+  plans, further = jax.jit(model.predict_batch_with_aux)(params, batch)
+  found = jax.jit(functools.partial(decode, model.module))(
+    {'params': params}, Batch.of(batch)
   )
   np.testing.assert_array_equal(plans, found.plans[:, 0])
   np.testing.assert_array_equal(further['score'], found.scores[:, 0])
-  np.testing.assert_array_equal(model.predict_batch(params, batch), plans)
+  again = jax.jit(model.predict_batch)(params, batch)
+  np.testing.assert_array_equal(again, plans)
 
 
 def test_extractive_loss_and_selection(adapter, sgd):
   model = extractive_model(adapter, sgd, top_k=2, positive_weight=3.0)
   params, batch = initial_params(model), random_batch()
-  sums = extractive_loss(
-    model.module, params, Batch.of(batch), positive_weight=3.0
-  )
-  loss, metrics = model.loss_fn(params, batch, None)
+  sums = our_loss(extractive_loss, model, params, batch, positive_weight=3.0)
+  loss, metrics = jax.jit(model.eval_fn)(params, batch)
   np.testing.assert_allclose(loss, sums.loss / 5, rtol=1e-6)
   assert metrics['terms'].compute() == 28
+  chosen = jax.jit(lambda p, b: select(model.module, {'params': p}, b, 2))
   np.testing.assert_array_equal(
-    model.predict_batch(params, batch),
-    select(model.module, {'params': params}, Batch.of(batch), 2),
+    jax.jit(model.predict_batch)(params, batch),
+    chosen(params, Batch.of(batch)),
   )
 
 
@@ -237,7 +254,8 @@ def test_scores_are_those_of_documents_alone(build, adapter, sgd):
   model = build(adapter, sgd)
   params, batch = initial_params(model), random_batch()
   rows = [{k: a[i : i + 1] for k, a in batch.items()} for i in range(4)]
-  alone = [-5 * model.loss_fn(params, row, None)[0] for row in rows]
+  loss = jax.jit(model.eval_fn)
+  alone = [-5 * loss(params, row)[0] for row in rows]
   # As t5x does: a mesh whose four data devices a single document cannot fill.
   rules = adapter.logical_axis_rules()
   with make_mesh(4, 2), nn.logical_axis_rules(rules):
@@ -331,7 +349,8 @@ def random_texts():
 
 def sharp_params(model):
   """Weights that are large enough for clear preferences."""
-  params = model.get_initial_variables(jax.random.key(2), TEXTS)['params']
+  init = jax.jit(lambda rng: model.get_initial_variables(rng, TEXTS)['params'])
+  params = init(jax.random.key(2))
   return jax.tree.map(lambda leaf: 8 * leaf, params)
 
 
@@ -352,9 +371,9 @@ def test_realizer_scores_the_real_tokens(adapter, sgd):
     sum(terms[row, i, targets[row, i]] for i in range(count))
     for row, count in ((0, 3), (1, 5))
   ]
-  scores = model.score_batch(params, batch)
+  scores = jax.jit(model.score_batch)(params, batch)
   np.testing.assert_allclose(scores, jnp.stack(wanted), rtol=1e-5)
-  loss, _ = model.loss_fn(params, batch, None)
+  loss, _ = jax.jit(model.eval_fn)(params, batch)
   np.testing.assert_allclose(loss, -scores.sum() / 4, rtol=1e-5)
 
 
@@ -367,7 +386,7 @@ def test_one_beam_writes_the_likeliest_token_at_every_step(adapter, sgd):
     best = log_probs(model, params, so_far)[:, i].argmax(-1)
     ended = (written[:, 1:] == 2).any(axis=1)
     written = written.at[:, i + 1].set(jnp.where(ended, 0, best))
-  predictions = model.predict_batch(params, batch)
+  predictions = jax.jit(model.predict_batch)(params, batch)
   np.testing.assert_array_equal(predictions[:, :4], written[:, 1:])
 
 
@@ -377,7 +396,8 @@ def test_more_beams_find_nothing_less_likely(adapter, sgd):
   for beams in (1, 3):
     model = realizer(adapter, sgd, num_decodes=beams)
     params = sharp_params(model)
-    scores.append(model.predict_batch_with_aux(params, batch)[1]['score'])
+    predict = jax.jit(model.predict_batch_with_aux)
+    scores.append(predict(params, batch)[1]['score'])
   assert (scores[1] >= scores[0] - 1e-5).all()
 
 
