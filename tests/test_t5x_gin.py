@@ -161,7 +161,9 @@ _BUILD = """
     'MODEL_DIR', 'CHECKPOINT_PATH', 'EVAL_OUTPUT_DIR', 'INFER_OUTPUT_DIR')]
   for run, system, kind in json.loads(sys.argv[1]):
     gin.clear_config()
-    more = ['VOCABULARY = ""', 'LOSS_NORMALIZING_FACTOR = 1.0']
+    more = [f'{name} = ""' for name in (
+      'VOCABULARY', 'LOSS_NORMALIZING_FACTOR', 'MIXTURE_OR_TASK_NAME',
+      'TASK_FEATURE_LENGTHS')]
     gin_utils.parse_gin_flags(
       ['.', T5X], [run, system], settings + more * (kind == 'Realizer'))
     model = gin.get_configurable(f'stepwise.t5x_adapter.{kind}Model')()
