@@ -91,9 +91,7 @@ def inference_buckets(config: Selector) -> Buckets:
   units = limits.max_units or _MAX_UNITS
   unit_tokens = limits.max_unit_tokens
   tokens = units * unit_tokens if unit_tokens else _MAX_TOKENS
-  return Buckets.geometric(
-    limits.max_tokens or tokens, units, least=_LEAST, ratio=2
-  )
+  return Buckets.geometric(limits.max_tokens or tokens, units, least=_LEAST)
 
 
 def _lines(
