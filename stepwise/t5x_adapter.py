@@ -20,7 +20,9 @@ except ImportError as error:
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
+import orbax.checkpoint as ocp
 import seqio
 from clu import metrics as clu_metrics
 from etils import epath
@@ -390,6 +392,23 @@ def _next_logits(
   )
   past = {str(i): kept.past._asdict() for i, kept in enumerate(cache.layers)}
   return logits, past
+
+
+def save_params(params: Any, directory: str) -> str:
+  """Writes weights as a t5x checkpoint without a state of the optimizer.
+
+  Args:
+    params: of the model, such as converted public weights.
+    directory: to write `checkpoint_0` into.
+
+  Returns:
+    The path of the checkpoint, for `INITIAL_CHECKPOINT_PATH`.
+  """
+  path = epath.Path(directory).absolute() / 'checkpoint_0'
+  with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as checkpointer:
+    tree = {'target': params, 'state': {'step': np.zeros([], np.int32)}}
+    checkpointer.save(path, ocp.args.Composite(state=ocp.args.PyTreeSave(tree)))
+  return str(path)
 
 
 def write_summaries(

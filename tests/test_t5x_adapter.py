@@ -444,3 +444,13 @@ def test_scores_are_written_without_summaries(adapter, tmp_path):
   adapter.write_summaries(str(path), inferences, documents(), 'score')
   rows = [json.loads(line) for line in path.read_text().splitlines()]
   assert rows == [{'score': -0.5, 'id': 'a'}, {'score': -1.5, 'id': 'b'}]
+
+
+def test_saved_weights_are_read_by_plain_orbax(adapter, tmp_path):
+  ocp = importlib.import_module('orbax.checkpoint')
+  params = {'scorer': {'bias': np.arange(3.0), 'kernel': np.ones((2, 3))}}
+  path = adapter.save_params(params, str(tmp_path))
+  assert path == str(tmp_path / 'checkpoint_0')
+  restored = ocp.PyTreeCheckpointer().restore(f'{path}/state')
+  assert restored['state']['step'] == 0
+  jax.tree.map(np.testing.assert_array_equal, restored['target'], params)
