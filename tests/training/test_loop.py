@@ -209,6 +209,7 @@ def test_a_saved_batch_replays_the_failure(records, tmp_path):
   np.testing.assert_allclose(float(again.mean), loss, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_runs_begin_with_given_parameters(whole, config, tmp_path):
   given = jax.tree.map(jnp.asarray, whole[1].params)
   still = replace(config, steps=1, optimizer=OptimizerConfig(0.0))
