@@ -3,9 +3,7 @@
 import os
 
 # Before jax is imported: eight simulated devices for the sharding tests.
-os.environ.setdefault(
-  'XLA_FLAGS', '--xla_force_host_platform_device_count=8'
-)
+os.environ.setdefault('XLA_FLAGS', '--xla_force_host_platform_device_count=8')
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 
 from jaxtyping import install_import_hook
