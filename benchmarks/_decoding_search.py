@@ -86,18 +86,14 @@ class Searcher:
 
 
 class DeviceSearch(Searcher):
-  """Ours: batches of similar documents, all steps in one program."""
+  """Ours: all steps of a document in one program."""
 
   def __init__(
-    self,
-    config: ModelConfig,
-    variables: Any,
-    buckets: Buckets,
-    token_budget: int,
+    self, config: ModelConfig, variables: Any, buckets: Buckets
   ) -> None:
     super().__init__(config, variables, fitted=True)
     self._batches = functools.partial(
-      batches, buckets=buckets, steps=STEPS, token_budget=token_budget
+      batches, buckets=buckets, steps=STEPS, batch_size=1
     )
 
   def function(self, model: nn.Module) -> Callable[..., Any]:
@@ -111,11 +107,10 @@ class DeviceSearch(Searcher):
   def search(self, records: Sequence[Record]) -> Plans:
     outputs = []
     for batch in self._batches(records):
-      plans = self.programs(batch.arrays)(
-        self._variables, Batch.of(batch.arrays)
-      )
-      outputs.append((batch.index, plans))
-    return restore_order((i, np.asarray(p).tolist()) for i, p in outputs)
+      programs = self.programs(batch.arrays)
+      plans = programs(self._variables, Batch.of(batch.arrays))
+      outputs.append((batch.index, np.asarray(plans).tolist()))
+    return restore_order(outputs)
 
 
 class HostSearch(Searcher):

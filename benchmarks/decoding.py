@@ -6,8 +6,9 @@
 Three ways to search plans of 4 units with 3 beams, with random weights, over
 documents whose lengths are like those of CNN/DailyMail, in float32:
 
-* bucketed: ours. Documents of similar size are padded to a common size and
-  decoded by one program, which encodes what it can only once.
+* bucketed: ours. A document is padded to the next of a few sizes and decoded by
+  one program, which encodes what it can only once. One at a time: that keeps
+  a CPU busy.
 * host loop, buckets: document by document, padded to the same sizes; a loop
   on the host re-encodes everything for every beam and step.
 * host loop, full: the same, padded to the paper's sizes: 8192 tokens and 512
@@ -64,8 +65,6 @@ class Model:
   Attributes:
     config: its name.
     buckets: sizes of ours and of the host loop on them.
-    token_budget: of a batch of ours. Small, as one document keeps a CPU busy;
-      batches of several would end with empty rows.
     full: the sizes every document is padded to in the paper.
     changes: to the configuration, where those sizes need some.
     documents, full_documents: how many are decoded.
@@ -74,7 +73,6 @@ class Model:
 
   config: str
   buckets: Buckets
-  token_budget: int
   full: Buckets
   changes: Mapping[str, Any]
   documents: int
@@ -93,7 +91,6 @@ ETCSUM = Model(
   'etcsum_mini',
   # Ratios of 1.4 or less; units cost ETCSum little.
   Buckets((328, 456, 600, 760, 960, 1216, 1560, 2000, 2560), (64, 112)),
-  token_budget=512,
   full=Buckets((6141,), (512,)),
   changes={'document_tokens': 6141, 'summary_tokens': 2048},
   documents=12,
@@ -104,7 +101,6 @@ HIBERT = Model(
   'hibert_mini',
   # Units are what costs: the flat tokens are only gathered.
   Buckets((2560,), (16, 24, 32, 40, 48, 64, 80, 112)),
-  token_budget=2560,
   full=Buckets((128 * 32,), (128,)),
   changes={},
   documents=24,
@@ -179,18 +175,29 @@ def measure(plan: Plan, command: str) -> dict[str, Any]:
 
 
 def measure_model(model: Model, mix: LengthMix) -> list[dict[str, Any]]:
-  """A row for every way to search."""
+  """A row for every way to search.
+
+  Takes turns, document by document: what else the machine does disturbs all
+  alike. Everything is compiled before.
+  """
   records = draw_records(model.documents, mix)
-  rows, found = [], {}
-  for name, searcher in _searchers(model).items():
-    few = records[: model.full_documents] if name == HOST_FULL else records
-    row, found[name] = _run(searcher, few)
-    same = zip(found[name], found[BUCKETED], strict=False)
-    row['same_plans'] = sum(a == b for a, b in same)
-    row = {'model': model.config, 'search': name} | row
+  runs = {
+    name: Run(searcher, records[: _count(model, name)])
+    for name, searcher in _searchers(model).items()
+  }
+  for index in range(len(records)):
+    for run in runs.values():
+      run.decode(index)
+  rows = []
+  for name, run in runs.items():
+    row = {'model': model.config, 'search': name} | run.row(runs[BUCKETED])
     print(' '.join(f'{k}={v}' for k, v in row.items()), flush=True)
     rows.append(row)
   return rows
+
+
+def _count(model: Model, search: str) -> int:
+  return model.full_documents if search == HOST_FULL else model.documents
 
 
 def _searchers(model: Model) -> dict[str, Searcher]:
@@ -198,34 +205,43 @@ def _searchers(model: Model) -> dict[str, Searcher]:
   full = dataclasses.replace(config, **model.changes)
   variables = random_variables(config)
   return {
-    BUCKETED: DeviceSearch(
-      config, variables, model.buckets, model.token_budget
-    ),
+    BUCKETED: DeviceSearch(config, variables, model.buckets),
     HOST_BUCKETS: HostSearch(config, variables, model.buckets, fitted=True),
     HOST_FULL: HostSearch(full, variables, model.full, fitted=False),
   }
 
 
-def _run(
-  searcher: Searcher, records: Sequence[Record]
-) -> tuple[dict[str, Any], Plans]:
-  """Compiles everything, then decodes all documents once, by the clock."""
-  searcher.prepare(records)
-  compiled = searcher.compilations
-  started, worked = time.perf_counter(), time.process_time()
-  plans = searcher.search(records)
-  seconds = time.perf_counter() - started
-  cpu_seconds = time.process_time() - worked
-  row = {
-    'documents': len(records),
-    'tokens': sum(len(record['tokens']) for record in records),
-    'seconds': seconds,
-    'cpu_seconds': cpu_seconds,
-    'documents_per_second': len(records) / seconds,
-    'compilations': compiled,
-    'recompilations': searcher.compilations - compiled,
-  }
-  return row, plans
+class Run:
+  """One way to search, compiled for its documents, and its clock."""
+
+  def __init__(self, searcher: Searcher, records: Sequence[Record]) -> None:
+    searcher.prepare(records)
+    self._searcher = searcher
+    self._records = records
+    self._compilations = searcher.compilations
+    self._seconds = self._cpu_seconds = 0.0
+    self.plans: Plans = []
+
+  def decode(self, index: int) -> None:
+    """Decodes one document, if it is among those to decode."""
+    records = self._records[index : index + 1]
+    started, worked = time.perf_counter(), time.process_time()
+    self.plans += self._searcher.search(records)
+    self._seconds += time.perf_counter() - started
+    self._cpu_seconds += time.process_time() - worked
+
+  def row(self, ours: 'Run') -> dict[str, Any]:
+    same = zip(self.plans, ours.plans, strict=False)
+    return {
+      'documents': len(self._records),
+      'tokens': sum(len(record['tokens']) for record in self._records),
+      'seconds': self._seconds,
+      'cpu_seconds': self._cpu_seconds,
+      'documents_per_second': len(self._records) / self._seconds,
+      'compilations': self._compilations,
+      'recompilations': self._searcher.compilations - self._compilations,
+      'same_plans': sum(a == b for a, b in same),
+    }
 
 
 def check_targets(
@@ -261,17 +277,16 @@ def measure_tpu_step() -> dict[str, Any]:
   encoder = dataclasses.replace(config.encoder, dtype=jnp.dtype(jnp.bfloat16))
   config = dataclasses.replace(config, encoder=encoder)
   model = build_model(config)
-  tokens = jax.ShapeDtypeStruct((1, config.document_tokens), jnp.int32)
-  valid = jax.ShapeDtypeStruct((1, config.max_global), jnp.bool_)
-  plans = jax.ShapeDtypeStruct((1, BEAMS, STEPS), jnp.int32)
-  one_plan = jax.ShapeDtypeStruct((1, STEPS), jnp.int32)
-  batch = Batch(tokens, tokens, valid, plan=one_plan)
+  tokens = jnp.zeros((1, config.document_tokens), jnp.int32)
+  valid = jnp.zeros((1, config.max_global), bool)
+  plans = jnp.zeros((1, BEAMS, STEPS), jnp.int32)
+  batch = Batch(tokens, tokens, valid, plan=plans[:, 0])
   variables = jax.eval_shape(model.init, jax.random.key(0), batch)
 
-  def step(variables: Any, batch: Batch, plans: jax.Array) -> jax.Array:
+  def step(variables: Any, batch: Batch, plans: jax.Array) -> Any:
     memory = model.apply(variables, batch, method='encode')
 
-    def score(memory: Any, plan: jax.Array) -> jax.Array:
+    def score(memory: Any, plan: jax.Array) -> Any:
       return model.apply(variables, memory, plan, method='score')
 
     return jax.vmap(score, (None, 1), 1)(memory, plans)
