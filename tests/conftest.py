@@ -1,4 +1,4 @@
-"""Strict flags for every test: simulated devices, shapes checked, no promotion."""
+"""Strict flags for every test: simulated devices, all shapes checked."""
 
 import os
 
@@ -11,8 +11,8 @@ from jaxtyping import install_import_hook
 # Every shape annotation in the package is checked at call time in tests.
 install_import_hook('stepwise', 'beartype.beartype')
 
-import jax
-import pytest
+import jax  # noqa: E402
+import pytest  # noqa: E402
 
 jax.config.update('jax_numpy_rank_promotion', 'raise')
 # Tests compile far more than they compute.
