@@ -129,7 +129,7 @@ class HostSearch(Searcher):
 
   def function(self, model: nn.Module) -> Callable[..., Any]:
     def log_probs(variables: Any, batch: Batch) -> jax.Array:
-      logits = model.apply(variables, batch)
+      logits: Any = model.apply(variables, batch)
       candidates = batch.valid.at[:, BEG].set(False)
       return jax.nn.log_softmax(logits, where=candidates)
 
