@@ -153,7 +153,8 @@ class HostSearch(Searcher):
   def _arrays(self, record: Record, plans: Sequence[tuple]) -> Record:
     """The document once for every plan."""
     unit_ids = record['unit_ids']
-    length, units = self._buckets.bucket(len(unit_ids), unit_ids[-1] + 1)
+    num_units = int(unit_ids[-1]) + 1
+    length, units = self._buckets.bucket(len(unit_ids), num_units)
     copies = [record | {'plan': np.array(plan, int)} for plan in plans]
     return pad_batch(
       copies, length=length, units=units, steps=STEPS, batch=len(copies)
