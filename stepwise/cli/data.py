@@ -86,6 +86,10 @@ def build(
     Path | None,
     typer.Option(help='Output of `stepwise oracle`; default: search now.'),
   ] = None,
+  gains: Annotated[
+    bool,
+    typer.Option('--gains', help='Keep the ROUGE gains of all units.'),
+  ] = False,
   extractive: Annotated[
     bool,
     typer.Option('--extractive', help='No special units (not stepwise).'),
@@ -131,6 +135,7 @@ def build(
       _tokenizer(tokenizer),
       options,
       oracles=None if oracle is None else read_oracles(oracle),
+      gains=gains,
       processes=processes or len(os.sched_getaffinity(0)),
       on_progress=lambda records: progress.advance(task, records),
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float32, Int
 
 from stepwise._errors import InputError
 
@@ -74,7 +74,8 @@ def pad_batch(
   them, `plan` and `targets`. Besides these four arrays the result has
   `num_units [batch]` and `valid [batch units]`, True = a real unit, whose shape
   is also what tells a model the number of units. Rows beyond the records are
-  empty: no tokens, no units, no plan.
+  empty: no tokens, no units, no plan. If the records have `gains`, so has the
+  result: `gains [batch steps units]`.
   """
   if len(records) > batch:
     raise InputError(f'{len(records)} records do not fit {batch} rows')
@@ -93,8 +94,24 @@ def pad_batch(
     for name in ('plan', 'targets'):
       _fill(arrays[name][row], _chosen(record, name, num_units), name)
   _smallest((units,), int(arrays['num_units'].max(initial=0)), 'units')
+  if any(_has_gains(record) for record in records):
+    arrays['gains'] = _pad_gains(records, (batch, steps, units))
   arrays['valid'] = np.arange(units)[None] < arrays['num_units'][:, None]
   return arrays
+
+
+def _has_gains(record: Any) -> bool:
+  return isinstance(record, Mapping) and 'gains' in record
+
+
+def _pad_gains(
+  records: Sequence[Any], shape: tuple[int, int, int]
+) -> Float32[np.ndarray, 'batch steps units']:
+  padded = np.zeros(shape, np.float32)
+  for row, record in zip(padded, records, strict=False):
+    steps, units = record['gains'].shape
+    row[:steps, :units] = record['gains']
+  return padded
 
 
 def batches(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import tee
 from pathlib import Path
 
+import numpy as np
+
 from stepwise._errors import InputError
 from stepwise.data._documents import Document
 from stepwise.data._files import open_for_reading
@@ -61,6 +63,7 @@ def build_records(
   options: RecordOptions = RecordOptions(),
   *,
   oracles: Mapping[str, Sequence[int]] | None = None,
+  gains: bool = False,
   processes: int = 1,
   on_progress: Callable[[int], object] = lambda records: None,
 ) -> BuildReport:
@@ -75,16 +78,20 @@ def build_records(
     tokenizer: gives the ids.
     options: special units and limits.
     oracles: units of the whole document, by its id.
+    gains: keep the oracle in the order of choice, with the gains of all units
+      at each step; not with `oracles`.
     processes: to share the search for oracles among.
     on_progress: called with the number of records written since the last call.
   """
   report = BuildReport()
+  if gains and oracles is not None:
+    raise InputError('gains are measured with the oracle: none can be given.')
 
   def labelled() -> Iterator[LabelledRecord]:
     documents = read_documents(source, on_error=report.bad_lines.append)
     records = _records(documents, tokenizer, options)
     if oracles is None:
-      found = _search(records, report, processes)
+      found = _search(records, report, gains, processes)
     else:
       found = ((record, _given(record, oracles)) for record, _ in records)
     for record, oracle in found:
@@ -133,6 +140,7 @@ def _records(
 def _search(
   records: Iterable[tuple[Record, Document]],
   report: BuildReport,
+  gains: bool,
   processes: int,
 ) -> Iterator[LabelledRecord]:
   def with_summary() -> Iterator[tuple[Record, Document]]:
@@ -144,8 +152,13 @@ def _search(
 
   left, right = tee(with_summary())
   documents = (document for _, document in right)
-  oracles = document_oracles(documents, OracleOptions(), processes=processes)
+  order = 'choice' if gains else 'document'
+  options = OracleOptions(order=order, gains=gains)
+  oracles = document_oracles(documents, options, processes=processes)
   for oracle, (record, _) in zip(oracles, left, strict=True):
+    if oracle.gains is not None:
+      special = ((0, 0), (record.special, 0))
+      record = replace(record, gains=np.pad(oracle.gains, special))
     yield record, tuple(oracle.indices)
 
 

@@ -34,6 +34,7 @@ class OracleOptions:
   order: str = 'document'
   max_tokens: int | None = None
   tokenization: str = 'ascii'
+  gains: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def document_oracle(document: Document, options: OracleOptions) -> Oracle:
     method=options.method,
     order=options.order,
     tokenization=options.tokenization,
+    gains=options.gains,
   )
 
 

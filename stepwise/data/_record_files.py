@@ -17,6 +17,9 @@ from stepwise._errors import InputError
 from stepwise.data._files import open_for_reading, replace_when_done
 from stepwise.data._records import Record, unit_ids_of
 
+# Gains are stored as whole multiples of this.
+_GAIN_UNIT = 1e-4
+
 LabelledRecord = tuple[Record, tuple[int, ...]]
 
 
@@ -65,7 +68,7 @@ def load_records(
 
 
 def _to_json(record: Record, oracle: Iterable[int]) -> dict[str, Any]:
-  return {
+  row = {
     'id': record.id,
     'tokenizer': record.tokenizer,
     'special_units': record.special_units,
@@ -76,6 +79,9 @@ def _to_json(record: Record, oracle: Iterable[int]) -> dict[str, Any]:
     'units_shortened': record.units_shortened,
     'oracle': [int(unit) for unit in oracle],
   }
+  if record.gains is not None:
+    row['gains'] = np.round(record.gains / _GAIN_UNIT).astype(int).tolist()
+  return row
 
 
 def _from_json(row: dict[str, Any]) -> LabelledRecord:
@@ -92,5 +98,15 @@ def _from_json(row: dict[str, Any]) -> LabelledRecord:
     units_shortened=row['units_shortened'],
     tokenizer=row['tokenizer'],
     id=row['id'],
+    gains=_gains(row),
   )
   return record, tuple(row['oracle'])
+
+
+def _gains(row: dict[str, Any]) -> np.ndarray | None:
+  if 'gains' not in row:
+    return None
+  gains = np.array(row['gains'], np.float32) * np.float32(_GAIN_UNIT)
+  if gains.shape[1:] != (len(row['lengths']),):
+    raise ValueError('`gains` and `lengths` differ in their units')
+  return gains

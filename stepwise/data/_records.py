@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Int32
+from jaxtyping import Float32, Int32
 
 from stepwise._errors import InputError
 from stepwise.data._documents import Document
@@ -31,6 +31,8 @@ class Record:
     units_shortened: units that lost tokens at their end.
     tokenizer: name of the tokeniser the ids belong to.
     id: that of the document.
+    gains: of every unit at every step of its oracle, if they were measured;
+      special units gain nothing.
   """
 
   tokens: Int32[np.ndarray, ' length']
@@ -41,6 +43,7 @@ class Record:
   units_shortened: int = 0
   tokenizer: str = ''
   id: str = ''
+  gains: Float32[np.ndarray, 'steps units'] | None = None
 
   @property
   def num_units(self) -> int:
@@ -181,6 +184,8 @@ def stepwise_examples(
     )
   stop = record.special_units.index('eot')
   targets = [*_units_in_record(record, oracle_units), stop]
+  if record.gains is not None:
+    return [_with_gains(record, _example(record, [], targets), mode)]
   if mode == 'all':
     return [_example(record, [], targets)]
   if mode == 'steps':
@@ -192,6 +197,19 @@ def stepwise_examples(
       f'mode is {mode!r}; it must be `all`, `steps`, or `sample` with an rng.'
     )
   return [_example(record, targets[:j], targets[j : j + 1]) for j in steps]
+
+
+def _with_gains(record: Record, example: Example, mode: Mode) -> Example:
+  """Adds the gains of all steps, with which all steps are learnt together."""
+  gains, steps = record.gains, len(example['targets'])
+  if mode != 'all':
+    raise InputError(f'mode is {mode!r}; records with gains need `all`.')
+  if gains is None or gains.shape != (steps, record.num_units):
+    raise InputError(
+      f'gains of record {record.id!r} are {np.shape(gains)}; {steps} steps by '
+      f'{record.num_units} units are needed.'
+    )
+  return example | {'gains': gains}
 
 
 def extractive_example(record: Record, oracle_units: Sequence[int]) -> Example:

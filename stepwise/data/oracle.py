@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from stepwise._errors import InputError
 from stepwise._rouge import KINDS, TOKENIZERS, Overlap, measure_overlap
@@ -21,10 +21,15 @@ Order = Literal['document', 'choice']
 
 @dataclass(frozen=True)
 class Oracle:
-  """Chosen units, and F1 of each kind of ROUGE for them in document order."""
+  """Chosen units, and F1 of each kind of ROUGE for them in document order.
+
+  `gains`, if asked for, says at every step, the one after the last included,
+  by how much each unit would raise the mean F1 of those chosen before it.
+  """
 
   indices: list[int]
   rouge: dict[str, float]
+  gains: Float[np.ndarray, 'steps units'] | None = None
 
 
 def find_oracle(
@@ -34,6 +39,7 @@ def find_oracle(
   method: str = 'greedy',
   order: str = 'document',
   tokenization: str = 'ascii',
+  gains: bool = False,
 ) -> Oracle:
   """Chooses units by a named method; nothing where no unit scores above zero.
 
@@ -44,6 +50,7 @@ def find_oracle(
     order: of the indices: `document`, or `choice`, which is the order in which
       greedy search added them, or by falling score alone for `combination`.
     tokenization: `ascii` is that of `rouge-score`; `unicode` keeps all scripts.
+    gains: measure those of all units at every step of `choice` order.
   """
   choose = _lookup('method', method, METHODS)
   overlap = measure_overlap(
@@ -54,7 +61,11 @@ def find_oracle(
   f1 = np.zeros(len(KINDS))
   if chosen:
     f1 = overlap.score_sets(np.array([sorted(chosen)]))[0, :, 2]
-  return Oracle(arrange(chosen), dict(zip(KINDS, f1.tolist(), strict=True)))
+  return Oracle(
+    arrange(chosen),
+    dict(zip(KINDS, f1.tolist(), strict=True)),
+    measure_gains(overlap, chosen) if gains else None,
+  )
 
 
 def greedy_oracle(
@@ -93,6 +104,25 @@ def fitting_units(
 def _useful_units(overlap: Overlap) -> Int[np.ndarray, ' units']:
   """A unit that shares no word with the reference can only lower a score."""
   return np.flatnonzero(overlap.unigrams.any(1))
+
+
+def measure_gains(
+  overlap: Overlap, chosen: Sequence[int]
+) -> Float[np.ndarray, 'steps units']:
+  """What adding each unit to every beginning of `chosen` does to the mean F1.
+
+  Chosen units, and those without words, gain nothing.
+  """
+  size = len(overlap.sizes)
+  gains = np.zeros((len(chosen) + 1, size), np.float32)
+  for step in range(len(chosen) + 1):
+    before = np.array(sorted(chosen[:step]), np.int64)
+    left = np.setdiff1d(np.flatnonzero(overlap.sizes), before)
+    base = overlap.mean_f1(before[None])[0] if step else 0.0
+    kept = np.tile(before, (left.size, 1))
+    sets = np.sort(np.concatenate([kept, left[:, None]], axis=1), axis=1)
+    gains[step, left] = overlap.mean_f1(sets) - base
+  return gains
 
 
 def _choose_greedily(overlap: Overlap) -> list[int]:

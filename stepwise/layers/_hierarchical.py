@@ -1,7 +1,8 @@
 """Hierarchical encoder: tokens to unit vectors, units to document states.
 
-Stepwise HiBERT (Narayan et al., 2020). Each unit is encoded on its own; the
-plan gathers the vectors of the units chosen so far:
+Stepwise HiBERT (Narayan et al., 2020). Each unit is encoded on its own, or,
+with a `window`, as the mean of its tokens in the running text; the plan gathers
+the vectors of the units chosen so far:
 
   u_i = sentence_encoder(tokens of unit i)[first token]
   x_i = norm_in(u_i + document_position[i])
@@ -47,8 +48,15 @@ class HierarchicalConfig:
   document_positions: int = 0  # 0 = units are a set, without an order.
   summary_positions: int = 0  # 0 = not stepwise: no plan, no cross attention.
   pooling: Literal['first', 'mean'] = 'first'
+  # Tokens of running text that are read together; 0 = unit by unit.
+  window: int = 0
 
   def __post_init__(self) -> None:
+    if not 0 <= self.window <= self.sentence.positions:
+      raise InputError(
+        f'window is {self.window}; 0 to {self.sentence.positions} (the token '
+        'positions) are possible.'
+      )
     if self.document_layers < 1:
       raise InputError(
         f'document_layers is {self.document_layers}; 1 or more are needed.'
@@ -127,6 +135,26 @@ class HierarchicalEncoder(nn.Module):
     else:
       pooled = masked_mean(states, token_mask.reshape(rows, length))
     return pooled.reshape(batch, units, -1)
+
+  def encode_text(
+    self,
+    tokens: Int[Array, 'batch length'],
+    unit_ids: Int[Array, 'batch length'],
+    num_units: int,
+    deterministic: bool = True,
+  ) -> Float[Array, 'batch units embed']:
+    """One vector per unit: the mean of its tokens, read in running text.
+
+    The text is cut into windows, wherever units begin and end; a token sees
+    its own window. Units without tokens (id -1 = padding) have zeros.
+    """
+    batch, length = tokens.shape
+    window = min(self.config.window, length)
+    rows = split_windows(tokens, window)
+    mask = split_windows(unit_ids + 1, window) > 0
+    states = self.sentence(rows, mask, deterministic=deterministic)
+    states = states.reshape(batch, -1, states.shape[-1])[:, :length]
+    return mean_by_unit(states, unit_ids, num_units)
 
   def prepare(
     self,
@@ -233,6 +261,31 @@ def gather_units(
   """The chosen rows of `units`; zeros in empty slots."""
   rows = jnp.take_along_axis(units, jnp.maximum(plan, 0)[..., None], axis=1)
   return jnp.where((plan >= 0)[..., None], rows, 0)
+
+
+def split_windows(
+  values: Int[Array, 'batch length'], window: int
+) -> Int[Array, 'rows window']:
+  """Cuts rows into windows, the last one filled up with zeros."""
+  padded = jnp.pad(values, ((0, 0), (0, -values.shape[1] % window)))
+  return padded.reshape(-1, window)
+
+
+def mean_by_unit(
+  states: Float[Array, 'batch length embed'],
+  unit_ids: Int[Array, 'batch length'],
+  num_units: int,
+) -> Float[Array, 'batch units embed']:
+  """Means over the tokens of every unit, zero where there are none."""
+  member = unit_ids[:, None] == jnp.arange(num_units)[None, :, None]
+  total = jnp.einsum(
+    'bul,ble->bue',
+    member.astype(states.dtype),
+    states,
+    preferred_element_type=jnp.float32,
+  )
+  count = jnp.maximum(member.sum(axis=2), 1)
+  return (total / count[..., None]).astype(states.dtype)
 
 
 def masked_mean(

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from stepwise._errors import InputError
-from stepwise._typing import Array, Bool, Int
+from stepwise._typing import Array, Bool, Float, Int
 
 
 class Batch(NamedTuple):
@@ -19,6 +19,8 @@ class Batch(NamedTuple):
     valid: which units are real; its shape tells the number of units.
     plan: units chosen so far, in order, -1 = empty.
     targets: units to choose next, in order, -1 = empty.
+    gains: what choosing each unit at each step would gain; for losses that
+      learn from all of them instead of the target alone.
   """
 
   tokens: Int[Array, 'batch length']
@@ -26,6 +28,7 @@ class Batch(NamedTuple):
   valid: Bool[Array, 'batch units']
   plan: Int[Array, 'batch steps'] | None = None
   targets: Int[Array, 'batch steps'] | None = None
+  gains: Float[Array, 'batch steps units'] | None = None
 
   @classmethod
   def of(cls, arrays: Mapping[str, Any]) -> 'Batch':

@@ -23,7 +23,8 @@ class HiBERTConfig:
   """The encoder, and how a unit becomes a row of its token grid.
 
   Attributes:
-    encoder: sizes; without summary positions the model is not stepwise.
+    encoder: sizes; without summary positions the model is not stepwise. With a
+      window it reads running text, and the next two do not matter.
     first_token: id of the delimiter that leads every unit (`<s>`, `[CLS]`).
     max_unit_tokens: tokens of a unit that are read, the delimiter included.
     begin_unit: the unit that opens every summary, if the model is stepwise.
@@ -90,6 +91,19 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
     ),
     first_token=101,
   ),
+  # The default summarizer: MiniLM's lower layers read running text, those
+  # above read units, as RoBERTa's layers are shared out in the paper.
+  'hibert_news': HiBERTConfig(
+    HierarchicalConfig(
+      dataclasses.replace(_mini_lm(), layers=4),
+      document_layers=2,
+      document_positions=132,
+      summary_positions=132,
+      pooling='mean',
+      window=256,
+    ),
+    first_token=101,
+  ),
   # For demonstrations and tests.
   'hibert_tiny': HiBERTConfig(
     HierarchicalConfig(
@@ -147,11 +161,19 @@ class HiBERT(nn.Module):
     self, batch: Batch, deterministic: bool = True
   ) -> HierarchicalMemory:
     """Everything that does not depend on the plan."""
-    grid = unit_grid(
-      batch, self.config.first_token, self.config.max_unit_tokens
-    )
-    units = self.encoder.encode_units(*grid, deterministic)
+    units = self._encode_units(batch, deterministic)
     return self.encoder.prepare(units, batch.valid, deterministic)
+
+  def _encode_units(
+    self, batch: Batch, deterministic: bool
+  ) -> Float[Array, 'batch units embed']:
+    config = self.config
+    if config.encoder.window:
+      return self.encoder.encode_text(
+        batch.tokens, batch.unit_ids, batch.valid.shape[1], deterministic
+      )
+    grid = unit_grid(batch, config.first_token, config.max_unit_tokens)
+    return self.encoder.encode_units(*grid, deterministic)
 
   def score(
     self,

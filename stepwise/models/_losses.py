@@ -50,6 +50,9 @@ def stepwise_loss(
     rng: of dropout (and of sampling); None = no dropout.
     never: units that have no share of the softmax.
     sample: one step of every document, drawn at random, instead of all.
+
+  A batch with `gains` is learnt from them: the target of a step is then a
+  distribution (`gain_shares`), not one unit.
   """
   if batch.plan is None or batch.targets is None:
     raise InputError('a batch without plan or targets has nothing to learn.')
@@ -57,6 +60,8 @@ def stepwise_loss(
   if sample:
     if rng is None:
       raise InputError('rng is missing: it draws the sampled step.')
+    if batch.gains is not None:
+      raise InputError('sample is set, but gains are learnt at all steps.')
     rng, step_rng = jax.random.split(rng)
     targets, contexts = _sample_step(step_rng, targets, contexts)
   encode_rng, step_rngs = _split(rng, targets.shape[1])
@@ -66,7 +71,11 @@ def stepwise_loss(
     return _apply(model, params, step_rng, 'score', memory, context)
 
   logits = jax.vmap(score, in_axes=(1, 0), out_axes=1)(contexts, step_rngs)
-  return cross_entropy(logits, targets, _candidates(batch.valid, never))
+  candidates = _candidates(batch.valid, never)
+  if batch.gains is None:
+    return cross_entropy(logits, targets, candidates)
+  wanted = gain_shares(batch.gains, contexts, candidates)
+  return soft_cross_entropy(logits, wanted, targets, candidates)
 
 
 def extractive_loss(
@@ -138,6 +147,45 @@ def cross_entropy(
   safe = jnp.where(counted[..., None], logits, 0)
   log_probs = jnp.take_along_axis(jax.nn.log_softmax(safe), chosen, axis=-1)
   return _sums(-log_probs[..., 0], safe.argmax(axis=-1) == targets, counted)
+
+
+def gain_shares(
+  gains: Float[Array, 'batch steps units'],
+  contexts: Int[Array, 'batch steps context'],
+  candidates: Bool[Array, 'batch units'],
+  sharpness: float = 20.0,
+) -> Float[Array, 'batch steps units']:
+  """How much of a step's probability every unit deserves by its gain.
+
+    softmax(sharpness (gain - least) / (most - least))
+
+  over candidates that are not chosen yet (Zhou et al., 2018), so that a step
+  with small gains weighs as much as one with large ones.
+  """
+  units = jnp.arange(gains.shape[2])[None, None, None]
+  chosen = (contexts[..., None] == units).any(axis=2)
+  open_ = candidates[:, None] & ~chosen
+  least = jnp.min(gains, 2, keepdims=True, where=open_, initial=jnp.inf)
+  most = jnp.max(gains, 2, keepdims=True, where=open_, initial=-jnp.inf)
+  scaled = (gains - least) / jnp.maximum(most - least, 1e-6)
+  return jax.nn.softmax(sharpness * scaled, where=open_)
+
+
+def soft_cross_entropy(
+  logits: Float[Array, 'batch steps units'],
+  wanted: Float[Array, 'batch steps units'],
+  targets: Int[Array, 'batch steps'],
+  candidates: Bool[Array, 'batch units'],
+) -> LossSums:
+  """Cross entropy of softmax(logits) over the candidates against `wanted`.
+
+  Steps whose target is -1 do not count.
+  """
+  counted = targets >= 0
+  open_ = candidates[:, None] & counted[..., None]
+  logits = jnp.where(open_, logits, -1e9)
+  losses = -jnp.where(open_, wanted * jax.nn.log_softmax(logits), 0).sum(2)
+  return _sums(losses, logits.argmax(2) == wanted.argmax(2), counted)
 
 
 def _sums(

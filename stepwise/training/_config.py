@@ -59,6 +59,8 @@ class OptimizerConfig:
     bias_correction: of both moments; BERT and ETC were trained without.
     weight_decay: decoupled, of everything but norms and biases.
     clip_norm: largest global norm of a gradient; None = not clipped.
+    frozen: parameters that keep their values: beginnings of their paths, such
+      as 'encoder/sentence/embeddings'. Their gradients are not computed.
   """
 
   learning_rate: float
@@ -70,6 +72,7 @@ class OptimizerConfig:
   bias_correction: bool = True
   weight_decay: float = 0.0
   clip_norm: float | None = None
+  frozen: tuple[str, ...] = ()
 
   def __post_init__(self) -> None:
     _one_of('schedule', self.schedule, SCHEDULES)
@@ -88,6 +91,8 @@ class InputConfig:
       steps, one of its 'steps', or in every epoch a new 'sample' of them.
     buckets: sizes of batches; None = powers of two below the largest record.
     plan_steps: slots of a plan; None = as many as the longest oracle needs.
+    learn_steps: steps of a document that are learnt, from the first; None =
+      all of them.
   """
 
   train: str
@@ -95,6 +100,7 @@ class InputConfig:
   examples: str = 'all'
   buckets: Buckets | None = None
   plan_steps: int | None = None
+  learn_steps: int | None = None
 
   def __post_init__(self) -> None:
     _at_least('batch_size', self.batch_size, 1)

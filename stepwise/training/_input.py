@@ -67,6 +67,7 @@ class Examples:
     mode: str,
     buckets: Buckets | None = None,
     steps: int | None = None,
+    learn_steps: int | None = None,
   ):
     stepwise = bool(labelled[0][0].special_units)
     sampled = stepwise and mode == 'sample'
@@ -75,10 +76,15 @@ class Examples:
     self._made: list[Example | None] = []
     for record, oracle in labelled:
       made = [None] if sampled else _examples(record, oracle, mode)
+      if learn_steps is not None:
+        made = [
+          example and _first_steps(example, learn_steps) for example in made
+        ]
       self._made += made
       self._labelled += [(record, oracle)] * len(made)
     self.buckets = buckets or _fitting_buckets(labelled)
-    self.steps = steps or 1 + max(len(oracle) for _, oracle in labelled)
+    longest = 1 + max(len(oracle) for _, oracle in labelled)
+    self.steps = steps or min(longest, learn_steps or longest)
 
   def __len__(self) -> int:
     return len(self._made)
@@ -106,6 +112,12 @@ def _examples(
   if record.special_units:
     return stepwise_examples(record, oracle, mode)
   return [extractive_example(record, oracle)]
+
+
+def _first_steps(example: Example, steps: int) -> Example:
+  """Forgets later targets; a plan that is longer then has no stop."""
+  labels = {k: example[k][:steps] for k in ('targets', 'gains') if k in example}
+  return example | labels
 
 
 def _fitting_buckets(labelled: Sequence[Labelled]) -> Buckets:
@@ -189,6 +201,7 @@ def training_examples(config: InputConfig, model: Selector) -> Examples:
     config.examples,
     config.buckets,
     config.plan_steps,
+    config.learn_steps,
   )
 
 

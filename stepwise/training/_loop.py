@@ -35,8 +35,19 @@ from stepwise.training._metrics import (
   MetricWriter,
   TensorBoardWriter,
 )
-from stepwise.training._models import Selector, body, loss_of, resolve_model
-from stepwise.training._optimizer import Schedule, make_optimizer, make_schedule
+from stepwise.training._models import (
+  Loss,
+  Selector,
+  body,
+  loss_of,
+  resolve_model,
+)
+from stepwise.training._optimizer import (
+  Schedule,
+  freeze,
+  make_optimizer,
+  make_schedule,
+)
 from stepwise.training._state import (
   StepMetrics,
   TrainState,
@@ -155,8 +166,9 @@ def _make_problem(config: TrainConfig) -> _Problem:
   mesh = choose_mesh(config.mesh, config.input.batch_size, config.accumulate)
   shardings = state_shardings(model, optimizer, mesh)
   loss = loss_of(model_config, model, config.positive_weight)
+  learnt = _without_frozen(loss, config.optimizer.frozen)
   update = jax.jit(
-    make_update(loss, optimizer, config.accumulate),
+    make_update(learnt, optimizer, config.accumulate),
     donate_argnums=0,
     out_shardings=(shardings, None),
   )
@@ -175,6 +187,12 @@ def _make_problem(config: TrainConfig) -> _Problem:
     init,
     shapes,
   )
+
+
+def _without_frozen(loss: Loss, frozen: tuple[str, ...]) -> Loss:
+  if not frozen:
+    return loss
+  return lambda params, *args: loss(freeze(params, frozen), *args)
 
 
 def _load_validation(

@@ -25,6 +25,8 @@ from stepwise.models import (
 from stepwise.training._config import ModelSpec
 
 Body = ETCConfig | TransformerConfig
+# Tokens that models without a limit of their own read of running text.
+_RUNNING_TEXT = 8192
 # What can be trained on records: every model but the realiser.
 Selector = ETCSumConfig | HiBERTConfig | BERTSumConfig
 Loss = Callable[..., LossSums]
@@ -80,9 +82,12 @@ def reading_limits(config: Selector) -> RecordOptions:
     return RecordOptions(special, max_tokens=config.document_tokens)
   if isinstance(config, BERTSumConfig):
     return RecordOptions(special, max_tokens=config.encoder.positions)
+  max_units = config.encoder.document_positions or None
+  if config.encoder.window:
+    return RecordOptions(special, max_units=max_units, max_tokens=_RUNNING_TEXT)
   return RecordOptions(
     special,
-    max_units=config.encoder.document_positions or None,
+    max_units=max_units,
     max_unit_tokens=config.max_unit_tokens - 1,
   )
 

@@ -1,5 +1,6 @@
 """Adam and AdamW with the schedules of the paper, from optax's parts."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from stepwise._errors import InputError
 from stepwise.training._config import OptimizerConfig
 
 Schedule = Callable[[Any], jax.Array]
@@ -52,7 +54,11 @@ def make_optimizer(
     parts.insert(0, optax.clip_by_global_norm(config.clip_norm))
   if config.weight_decay:
     parts.append(optax.add_decayed_weights(config.weight_decay, decay_mask))
-  return optax.chain(*parts, optax.scale_by_learning_rate(schedule))
+  parts.append(optax.scale_by_learning_rate(schedule))
+  if config.frozen:
+    mask = functools.partial(frozen_mask, prefixes=config.frozen)
+    parts.append(optax.masked(optax.set_to_zero(), mask))
+  return optax.chain(*parts)
 
 
 def scale_by_raw_adam(
@@ -80,6 +86,31 @@ def scale_by_raw_adam(
     return scaled, optax.ScaleByAdamState(count, mu, nu)
 
   return optax.GradientTransformation(init, update)  # pyright: ignore
+
+
+def frozen_mask(params: Any, prefixes: tuple[str, ...]) -> Any:
+  """True for parameters whose path begins with one of the prefixes."""
+  wanted = [tuple(prefix.split('/')) for prefix in prefixes]
+
+  def frozen(path: tuple[Any, ...], leaf: Any) -> bool:
+    del leaf
+    names = tuple(entry.key for entry in path)
+    return any(names[: len(prefix)] == prefix for prefix in wanted)
+
+  return jax.tree_util.tree_map_with_path(frozen, params)
+
+
+def freeze(params: Any, prefixes: tuple[str, ...]) -> Any:
+  """The same values; no gradient flows to those that are frozen."""
+  mask = frozen_mask(params, prefixes)
+  for prefix in prefixes:
+    if not any(jax.tree.leaves(frozen_mask(params, (prefix,)))):
+      raise InputError(f'frozen has {prefix!r}, but no parameter is there.')
+  return jax.tree.map(
+    lambda leaf, frozen: jax.lax.stop_gradient(leaf) if frozen else leaf,
+    params,
+    mask,
+  )
 
 
 def decay_mask(params: Any) -> Any:
