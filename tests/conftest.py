@@ -11,8 +11,13 @@ from jaxtyping import install_import_hook
 # Every shape annotation in the package is checked at call time in tests.
 install_import_hook('stepwise', 'beartype.beartype')
 
+import hypothesis  # noqa: E402
 import jax  # noqa: E402
 import pytest  # noqa: E402
+
+# A busy machine is not a failure.
+hypothesis.settings.register_profile('untimed', deadline=None)
+hypothesis.settings.load_profile('untimed')
 
 jax.config.update('jax_numpy_rank_promotion', 'raise')
 # Tests compile far more than they compute.

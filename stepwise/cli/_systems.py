@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from stepwise._errors import InputError
+from stepwise._parallel import map_chunks
+from stepwise.cli._graph_rankers import RANKERS, rank_sentences
 from stepwise.data import (
   Document,
   OracleOptions,
@@ -13,7 +17,9 @@ from stepwise.data import (
 )
 from stepwise.evaluation import System
 
-_BUILT_IN = re.compile(r'(?P<name>lead|oracle)(:(?P<size>[1-9]\d*))?')
+_BUILT_IN = re.compile(
+  r'(?P<name>lead|oracle|textrank|lexrank)(:(?P<size>[1-9]\d*))?'
+)
 
 
 def load_system(
@@ -27,9 +33,10 @@ def load_system(
   """Summaries of the chosen rows of a references' file.
 
   Args:
-    name: `lead:3` (the first three sentences), `oracle` (the best ones),
-      `oracle:512` (the best of those that fit 512 word pieces), or a file of
-      predictions, one for every document.
+    name: `lead:3` (the first three sentences), `textrank:3`, `lexrank:3` (the
+      most central ones), `oracle` (the best ones), `oracle:512` (the best of
+      those that fit 512 word pieces), or a file of predictions, one for every
+      document.
     documents: all documents of the references' file.
     rows: those to summarise.
     tokenization: with which oracles measure ROUGE.
@@ -43,6 +50,10 @@ def load_system(
   size = int(built_in['size']) if built_in['size'] else None
   if built_in['name'] == 'lead':
     return System(name, [document.units[: size or 3] for document in chosen])
+  if built_in['name'] in RANKERS:
+    rank = partial(_rank_chunk, built_in['name'], size or 3)
+    chunks = map_chunks(rank, chosen, processes=processes)
+    return System(name, list(chain.from_iterable(chunks)))
   options = OracleOptions(max_tokens=size, tokenization=tokenization)
   oracles = document_oracles(chosen, options, processes=processes)
   return System(
@@ -54,13 +65,25 @@ def load_system(
   )
 
 
+def _rank_chunk(
+  ranker: str, count: int, documents: list[Document]
+) -> list[tuple[str, ...]]:
+  return [
+    tuple(
+      document.units[index]
+      for index in rank_sentences(ranker, document.units, count)
+    )
+    for document in documents
+  ]
+
+
 def _from_file(
   name: str, needed: int, rows: Sequence[int]
 ) -> list[tuple[str, ...]]:
   if not Path(name).is_file():
     raise InputError(
-      f'{name}: neither a file of predictions nor one of lead:N, oracle, '
-      'oracle:N.'
+      f'{name}: neither a file of predictions nor one of lead:N, textrank:N, '
+      'lexrank:N, oracle, oracle:N.'
     )
   predictions = read_predictions(name)
   if len(predictions) != needed:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 Predictions = Annotated[
   str,
-  typer.Argument(help='A file of predictions, or lead:N, oracle, oracle:N.'),
+  typer.Argument(
+    help='A file of predictions, or lead:N, oracle, textrank:N, ...'
+  ),
 ]
 References = Annotated[
   Path, typer.Argument(help='Documents with summaries, or summaries.')

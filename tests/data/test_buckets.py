@@ -170,3 +170,15 @@ def test_bad_records_are_named(record, message):
 def test_too_many_records_for_a_batch():
   with pytest.raises(InputError, match='2 records do not fit 1 rows'):
     pad_batch(2 * [make_record([1])], length=5, units=3, steps=2, batch=1)
+
+
+def test_gains_are_padded_with_their_record():
+  gains = np.arange(6, dtype=np.float32).reshape(2, 3)
+  record = {'tokens': [5, 6, 7], 'unit_ids': [0, 1, 2], 'gains': gains}
+  arrays = pad_batch([record], length=4, units=5, steps=3, batch=2)
+  np.testing.assert_array_equal(arrays['gains'][0, :2, :3], gains)
+  assert arrays['gains'].shape == (2, 3, 5)
+  assert arrays['gains'].sum() == gains.sum()
+  del record['gains']
+  plain = pad_batch([record], length=4, units=5, steps=3, batch=2)
+  assert 'gains' not in plain

@@ -2,16 +2,19 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from stepwise._errors import InputError
 from stepwise.data import (
   RecordOptions,
   build_records,
+  find_oracle,
   greedy_oracle,
   load_records,
   read_documents,
   read_oracles,
+  stepwise_examples,
   wordpiece,
 )
 
@@ -123,3 +126,41 @@ def test_bad_oracle_files(tmp_path, text, message):
   path.write_text(text)
   with pytest.raises(InputError, match=message):
     read_oracles(path)
+
+
+def test_gains_are_kept_in_the_order_of_choice(source, tmp_path):
+  target = tmp_path / 'out.jsonl'
+  build_records(source, target, wordpiece(), gains=True)
+  documents = read_documents(source, on_error=lambda bad: None)
+  documents = [document for document in documents if document.summary]
+  for document, (record, oracle) in zip(
+    documents, load_records(target), strict=True
+  ):
+    expected = find_oracle(
+      document.units, document.summary, order='choice', gains=True
+    )
+    assert list(oracle) == expected.indices
+    assert record.gains is not None
+    assert not record.gains[:, :2].any()
+    np.testing.assert_allclose(record.gains[:, 2:], expected.gains, atol=6e-5)
+    [example] = stepwise_examples(record, oracle)
+    assert example['gains'].shape == (len(example['targets']), record.num_units)
+    with pytest.raises(InputError, match="mode is 'steps'; records with gains"):
+      stepwise_examples(record, oracle, 'steps')
+
+
+def test_gains_need_the_search(source, tmp_path):
+  with pytest.raises(InputError, match='gains are measured with the oracle'):
+    build_records(
+      source, tmp_path / 'out.jsonl', wordpiece(), oracles={}, gains=True
+    )
+
+
+def test_gains_of_other_units_are_refused(source, tmp_path):
+  target = tmp_path / 'out.jsonl'
+  build_records(source, target, wordpiece(), gains=True)
+  rows = [json.loads(line) for line in target.read_text().splitlines()]
+  rows[0]['gains'] = [[1, 2]]
+  target.write_text(json.dumps(rows[0]))
+  with pytest.raises(InputError, match='`gains` and `lengths` differ'):
+    list(load_records(target))

@@ -148,3 +148,27 @@ def test_only_whole_units_fit(most, fitting):
 def test_unknown_names_are_refused(option):
   with pytest.raises(InputError, match=f"{option} is 'best' but must be one"):
     find_oracle(DOCUMENT, SUMMARY, **{option: 'best'})
+
+
+@given(units, summary)
+def test_gains_equal_a_plain_search(units, summary):
+  oracle = find_oracle(units, summary, order='choice', gains=True)
+  assert oracle.gains is not None
+  assert oracle.gains.shape == (len(oracle.indices) + 1, len(units))
+  for step, gains in enumerate(oracle.gains):
+    before = oracle.indices[:step]
+    base = plain_mean(units, summary, before) if before else 0.0
+    for unit, gain in enumerate(gains):
+      if unit in before:
+        assert gain == 0
+      else:
+        after = plain_mean(units, summary, [*before, unit])
+        assert gain == pytest.approx(after - base, abs=1e-6)
+
+
+def test_the_oracle_follows_its_gains():
+  oracle = find_oracle(DOCUMENT, SUMMARY, order='choice', gains=True)
+  assert oracle.gains is not None
+  assert oracle.gains.argmax(1).tolist()[:-1] == oracle.indices
+  assert oracle.gains[-1].max() <= 0
+  assert find_oracle(DOCUMENT, SUMMARY).gains is None

@@ -10,6 +10,7 @@ from stepwise.layers import (
   HierarchicalConfig,
   HierarchicalEncoder,
   TransformerConfig,
+  TransformerEncoder,
 )
 from stepwise.models._batch import Batch
 from stepwise.models._hibert import (
@@ -191,3 +192,48 @@ def test_named_configurations_score_every_unit(name):
 def test_more_unit_tokens_than_positions():
   with pytest.raises(InputError, match='max_unit_tokens is 12; 2 to 11'):
     dataclasses.replace(SMALL, max_unit_tokens=12)
+
+
+WINDOWED = dataclasses.replace(
+  SMALL, encoder=dataclasses.replace(SMALL.encoder, pooling='mean', window=5)
+)
+
+
+def loop_unit_means(sentence, variables, document, window):
+  """Means of token states, one window of one document at a time."""
+  flat = [(token, i) for i, unit in enumerate(document) for token in unit]
+  states = []
+  for start in range(0, len(flat), window):
+    tokens = jnp.array([[token for token, _ in flat[start : start + window]]])
+    states += list(run(sentence, variables, tokens, tokens >= 0)[0])
+  owners = np.array([i for _, i in flat])
+  return [np.array(states)[owners == i].mean(0) for i in range(len(document))]
+
+
+def test_windows_of_running_text_equal_a_loop():
+  model, batch = HiBERT(WINDOWED), flat_batch(DOCUMENTS)
+  variables = draw(model, batch)
+  memory = run(model, variables, batch, method='encode')
+  sentence = TransformerEncoder(WINDOWED.encoder.sentence)
+  weights = {'params': variables['params']['encoder']['sentence']}
+  for row, document in enumerate(DOCUMENTS):
+    means = loop_unit_means(sentence, weights, document, 5)
+    found = memory.units[row]
+    np.testing.assert_allclose(found[: len(means)], means, atol=1e-4)
+    assert not found[len(means) :].any()
+
+
+def test_padding_never_matters_in_windows():
+  model, batch = HiBERT(WINDOWED), flat_batch(DOCUMENTS)
+  variables = draw(model, batch)
+  logits = run(model, variables, batch)
+  other = flat_batch(DOCUMENTS, units=11, length=23, padding=9)
+  padded = run(model, variables, other)
+  np.testing.assert_allclose(
+    padded[:, :UNITS][batch.valid], logits[batch.valid], rtol=1e-4, atol=1e-4
+  )
+
+
+def test_a_window_longer_than_the_positions():
+  with pytest.raises(InputError, match='window is 12; 0 to 11'):
+    dataclasses.replace(SMALL.encoder, window=12)

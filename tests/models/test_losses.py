@@ -342,3 +342,56 @@ def test_a_batch_without_targets(loss, missing, message):
 def test_sampling_without_an_rng():
   with pytest.raises(InputError, match='rng is missing'):
     stepwise_loss(Table(), PARAMS, table_batch(), sample=True)
+
+
+def loop_gain_loss(logits, gains, plan, candidates, sharpness=20.0):
+  """Loss of one step against the shares of its gains, in NumPy."""
+  open_ = [u for u in candidates if u not in plan]
+  span = max(np.ptp(gains[open_]), 1e-6)
+  scaled = (gains[open_] - gains[open_].min()) / span
+  wanted = np.exp(sharpness * scaled - logsumexp(sharpness * scaled))
+  log_probs = logits - logsumexp(logits[candidates])
+  return -(wanted * log_probs[open_]).sum()
+
+
+def test_gains_are_learnt_as_shares():
+  gains = RNG.normal(size=(BATCH, STEPS, UNITS)).astype(np.float32)
+  batch = Batch(
+    jnp.zeros((BATCH, 1), int),
+    jnp.zeros((BATCH, 1), int),
+    jnp.asarray(VALID),
+    jnp.asarray(PLAN),
+    jnp.asarray(TARGETS),
+    jnp.asarray(gains),
+  )
+  loss = functools.partial(stepwise_loss, Table(), never=(BEG,))
+  sums = quick_jit(loss)(PARAMS, batch)
+  expected = 0.0
+  for row in range(BATCH):
+    plan = [u for u in PLAN[row] if u >= 0]
+    candidates = [u for u in range(UNITS) if VALID[row, u] and u != BEG]
+    for step, target in enumerate(TARGETS[row]):
+      if target >= 0:
+        expected += loop_gain_loss(
+          table_logits(TABLE, plan), gains[row, step], plan, candidates
+        )
+        plan = [*plan, target]
+  np.testing.assert_allclose(sums.loss, expected, rtol=1e-4)
+  assert sums.weight == (TARGETS >= 0).sum()
+
+
+def test_equal_gains_are_equal_shares_and_finite():
+  batch = Batch(
+    jnp.zeros((BATCH, 1), int),
+    jnp.zeros((BATCH, 1), int),
+    jnp.asarray(VALID),
+    jnp.asarray(PLAN),
+    jnp.asarray(TARGETS),
+    jnp.zeros((BATCH, STEPS, UNITS)),
+  )
+  grads = jax.grad(
+    lambda params: stepwise_loss(Table(), params, batch, never=(BEG,)).loss
+  )(PARAMS)
+  assert jnp.isfinite(grads['table']).all()
+  with pytest.raises(InputError, match='gains are learnt at all steps'):
+    stepwise_loss(Table(), PARAMS, batch, jax.random.key(0), sample=True)

@@ -7,7 +7,7 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.training import OptimizerConfig, make_optimizer, make_schedule
-from stepwise.training._optimizer import decay_mask
+from stepwise.training._optimizer import decay_mask, freeze
 
 PARAMS = {
   'dense': {'kernel': jnp.array([[1.0, -2.0, 3.0]]), 'bias': jnp.array([0.5])},
@@ -122,3 +122,29 @@ def test_mistakes_are_explained():
     OptimizerConfig(1.0, 'cosine')
   with pytest.raises(InputError, match='warmup is 0, must be at least 1'):
     OptimizerConfig(1.0, 'inverse_sqrt')
+
+
+def test_frozen_parameters_keep_their_values():
+  config = OptimizerConfig(0.1, weight_decay=0.5, frozen=('norm', 'dense/bias'))
+  params = run(config)
+  for part, name in (('norm', 'scale'), ('norm', 'bias'), ('dense', 'bias')):
+    np.testing.assert_array_equal(params[part][name], PARAMS[part][name])
+  free = run(OptimizerConfig(0.1, weight_decay=0.5))
+  np.testing.assert_array_equal(
+    params['dense']['kernel'], free['dense']['kernel']
+  )
+
+
+def test_no_gradient_flows_to_frozen_parameters():
+  def total(params):
+    frozen = freeze(params, ('norm',))
+    return sum((leaf**2).sum() for leaf in jax.tree.leaves(frozen))
+
+  grads = jax.grad(total)(PARAMS)
+  assert not grads['norm']['scale'].any()
+  assert grads['dense']['bias'].any()
+
+
+def test_freezing_what_is_not_there():
+  with pytest.raises(InputError, match="frozen has 'nor', but no parameter"):
+    freeze(PARAMS, ('norm', 'nor'))
