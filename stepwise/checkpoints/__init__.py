@@ -1,6 +1,11 @@
 """Foreign weights in, bundles out."""
 
-from stepwise.checkpoints._bundle import Bundle, load_bundle, save_bundle
+from stepwise.checkpoints._bundle import (
+  Bundle,
+  load_bundle,
+  save_bundle,
+  twin_params,
+)
 from stepwise.checkpoints._convert import convert
 from stepwise.checkpoints._etc import load_etc
 from stepwise.checkpoints._huggingface import Pretrained, load_huggingface
@@ -29,4 +34,5 @@ __all__ = [
   'load_etc',
   'load_huggingface',
   'save_bundle',
+  'twin_params',
 ]

@@ -38,6 +38,7 @@ from stepwise.models import (
   HiBERTConfig,
   ModelConfig,
   build_model,
+  twin,
 )
 
 FORMAT = 1
@@ -117,6 +118,13 @@ def load_bundle(folder: str | os.PathLike[str]) -> Bundle:
     {'params': unflatten(weights)},
     _load_tokenizer(folder, description['tokenizer']),
   )
+
+
+def twin_params(bundle: Bundle) -> Params:
+  """Of a stepwise bundle, the weights that its non-stepwise twin has too."""
+  shapes = config_shapes(twin(bundle.config))
+  weights = to_numpy(bundle.variables['params'])
+  return unflatten({name: weights[name] for name in shapes})
 
 
 def _read_description(path: Path) -> dict[str, Any]:

@@ -146,6 +146,33 @@ def build(
     raise typer.Exit(1)
 
 
+@app.command()
+def sample(
+  source: Annotated[Path, typer.Argument(metavar='IN', help='JSON lines.')],
+  parts: Annotated[
+    list[str],
+    typer.Argument(metavar='OUT:N...', help='Files, and lines for each.'),
+  ],
+  seed: Annotated[int, typer.Option(min=0, help='Of the draw.')] = 0,
+) -> None:
+  """Draws random lines into files that share none, in the order of IN."""
+  from stepwise.data import sample_lines
+
+  sizes = dict(_size(part) for part in parts)
+  if len(sizes) < len(parts):
+    raise InputError(f'{" ".join(parts)} name a file twice.')
+  sample_lines(source, sizes, seed=seed)
+  for path, size in sizes.items():
+    print(f'{path}: {size} lines')
+
+
+def _size(part: str) -> tuple[Path, int]:
+  name, colon, size = part.rpartition(':')
+  if not colon or not name or not size.isdigit() or not int(size):
+    raise InputError(f'{part!r} is not FILE:N, such as report.jsonl:5000.')
+  return Path(name), int(size)
+
+
 def _describe_build(report: 'BuildReport') -> str:
   return (
     f'{report.records} records; {report.documents_cut} documents lack '

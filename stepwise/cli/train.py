@@ -37,7 +37,8 @@ Settings = Annotated[
   typer.Option('--set', metavar='NAME=VALUE', help='Overrides all else.'),
 ]
 Init = Annotated[
-  Path | None, typer.Option(help='Bundle whose weights to start from.')
+  Path | None,
+  typer.Option(help='Bundle to start from; a twin may take a stepwise one.'),
 ]
 TokenizerOption = Annotated[
   str, typer.Option(help='wordpiece, or a folder with vocab.json, merges.txt.')
@@ -137,15 +138,23 @@ def _train(
 
   initial = None
   if init is not None:
-    from stepwise.checkpoints import load_bundle
-
-    initial = load_bundle(init).variables['params']
+    initial = _initial_params(init, config.model.extractive)
   with _progress(config.steps) as on_step:
     try:
       return train(config, output, initial_params=initial, on_step=on_step)
     except DivergenceError as error:
       print(f'stepwise: {error}', file=sys.stderr)
       raise typer.Exit(1) from error
+
+
+def _initial_params(init: Path, extractive: bool) -> Any:
+  """Weights of a bundle; a non-stepwise model may start from its twin."""
+  from stepwise.checkpoints import load_bundle, twin_params
+
+  bundle = load_bundle(init)
+  if extractive and bundle.config.stepwise:
+    return twin_params(bundle)
+  return bundle.variables['params']
 
 
 def _load(config: 'TrainConfig', output: Path) -> 'TrainResult':

@@ -37,6 +37,7 @@ from stepwise.data._records import (
   stepwise_examples,
 )
 from stepwise.data._resumable import ResumableLines
+from stepwise.data._sample import sample_lines
 from stepwise.data._splitter import split_sentences
 from stepwise.data._summaries import read_predictions, read_references
 from stepwise.data._tokenizers import Tokenizer, byte_level_bpe, wordpiece
@@ -84,6 +85,7 @@ __all__ = [
   'read_predictions',
   'read_references',
   'restore_order',
+  'sample_lines',
   'save_records',
   'split_sentences',
   'stepwise_examples',
