@@ -160,16 +160,14 @@ def model_config(name: str) -> ETCSumConfig:
 
 def attempts(plan: Plan, slices: Slices) -> Iterator[dict[str, Any]]:
   """A row for every program, until each question has its answer."""
+  smallest = slices.topologies[0]
   for topology in slices.topologies:
     row = compile_update(plan, slices, Attempt(WHOLE, topology, 1))
     yield row
     if row['fits']:
       break
-  smallest = slices.topologies[0]
   for rows in slices.micro_rows:
     accumulate = plan.batch // (len(devices(smallest)) * rows)
-    if accumulate <= 1:
-      continue
     attempt = Attempt(ACCUMULATED, smallest, accumulate)
     row = compile_update(plan, slices, attempt)
     yield row
