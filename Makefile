@@ -9,10 +9,19 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # first look for one.
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: demo test test-all lint types unit format bench clean
+# Of `make train-tiny`: articles with summaries, others to score, the output.
+TRAIN ?= train.jsonl
+VALID ?= valid.jsonl
+RUN ?= tiny-run
+
+.PHONY: demo train-tiny test test-all lint types unit format bench clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
+
+# A tiny ETCSum and HiBERT, from articles to ROUGE and bundles, in minutes.
+train-tiny: $(VENV)/.run-installed
+	$(BIN)/stepwise bench tiny_training $(RUN) --train $(TRAIN) --valid $(VALID)
 
 test: lint types unit
 

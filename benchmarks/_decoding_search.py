@@ -57,7 +57,7 @@ class Programs:
 class Searcher:
   """Chooses units with one model; keeps a program per size of its input.
 
-  ETCSum has no more room for summaries than a batch needs if `fitted`.
+  ETCSum has no more room for summaries than the documents need if `fitted`.
   """
 
   def __init__(
@@ -66,7 +66,7 @@ class Searcher:
     self._config = config
     self._variables = variables
     self._fitted = fitted
-    self._programs: dict[ModelConfig, Programs] = {}
+    self._programs: dict[nn.Module, Programs] = {}
 
   @property
   def compilations(self) -> int:
@@ -77,12 +77,12 @@ class Searcher:
 
   def programs(self, arrays: Record) -> Programs:
     """Those of the model that fits these documents."""
-    config = self._config
-    if self._fitted and isinstance(config, ETCSumConfig):
-      config = fit_summary(config, arrays['unit_ids'], STEPS)
-    if config not in self._programs:
-      self._programs[config] = Programs(self.function(build_model(config)))
-    return self._programs[config]
+    model = build_model(self._config)
+    if self._fitted:
+      model = fit_summary(model, arrays['unit_ids'])
+    if model not in self._programs:
+      self._programs[model] = Programs(self.function(model))
+    return self._programs[model]
 
 
 class DeviceSearch(Searcher):
@@ -97,7 +97,13 @@ class DeviceSearch(Searcher):
     )
 
   def function(self, model: nn.Module) -> Callable[..., Any]:
-    return lambda variables, batch: decode(model, variables, batch).plans[:, 0]
+    # A step pays for the units that can have been chosen by then, no more.
+    config = dataclasses.replace(NEWS_DECODING, stages=STEPS - 1)
+
+    def plans(variables: Any, batch: Batch) -> jax.Array:
+      return decode(model, variables, batch, config).plans[:, 0]
+
+    return plans
 
   def prepare(self, records: Sequence[Record]) -> None:
     for batch in self._batches(records):

@@ -52,9 +52,11 @@ def provenance(command: str, device: str, packages: Sequence[str]) -> dict:
 
 
 def host_name() -> str:
-  """The first device of this machine, and its cores."""
+  """The first device of this machine, and the cores we may use."""
   kind = jax.devices()[0].device_kind
-  return f'{kind}, {platform.machine()}, {os.cpu_count()} cores'
+  allowed = getattr(os, 'sched_getaffinity', None)  # Linux only.
+  cores = len(allowed(0)) if allowed else os.cpu_count()
+  return f'{kind}, {platform.machine()}, {cores} core{"s"[: cores != 1]}'
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -98,6 +100,19 @@ def footprint(compiled: jax.stages.Compiled) -> int:
     + memory.argument_size_in_bytes
     + memory.output_size_in_bytes
   )
+
+
+def memory(compiled: jax.stages.Compiled) -> dict[str, int]:
+  """Bytes on a device, in all and by what they are for.
+
+  Outputs that take the place of donated inputs are not counted twice.
+  """
+  parts = _memory(compiled)
+  return {
+    'device_bytes': footprint(compiled) - parts.alias_size_in_bytes,
+    'argument_bytes': parts.argument_size_in_bytes,
+    'temporary_bytes': parts.temp_size_in_bytes,
+  }
 
 
 def _memory(compiled: jax.stages.Compiled) -> Any:

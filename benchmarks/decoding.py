@@ -7,10 +7,12 @@ Three ways to search plans of 4 units with 3 beams, with random weights, over
 documents whose lengths are like those of CNN/DailyMail, in float32:
 
 * bucketed: ours. A document is padded to the next of a few sizes and decoded by
-  one program, which encodes what it can only once. One at a time: that keeps
-  a CPU busy.
+  one program, which encodes what it can only once, and at every step has room
+  for the units that can have been chosen by then. One at a time: that keeps a
+  CPU busy.
 * host loop, buckets: document by document, padded to the same sizes; a loop
-  on the host re-encodes everything for every beam and step.
+  on the host re-encodes everything for every beam and step, by one program for
+  the first step and one for the others.
 * host loop, full: the same, padded to the paper's sizes: 8192 tokens and 512
   global tokens (ETCSum), 128 sentences of 32 tokens (HiBERT). Slow, so it
   decodes the first few of the documents only.
@@ -254,19 +256,29 @@ def check_targets(
   }
   ours = rows[BUCKETED]
 
-  def times_faster_than(other: str) -> float:
-    return ours['documents_per_second'] / rows[other]['documents_per_second']
+  def against(other: str, target: float) -> dict[str, Any]:
+    clock, work = (
+      rows[other][unit]
+      / rows[other]['documents']
+      / (ours[unit] / ours['documents'])
+      for unit in ('seconds', 'cpu_seconds')
+    )
+    return {
+      'model': model.config,
+      'name': other,
+      'target': f'>= {target:g} x',
+      'measured': clock,
+      # The same by the time of our threads: what else runs does not count.
+      'measured_cpu': work,
+      'met': clock >= target and work >= target,
+    }
 
-  full, buckets = map(times_faster_than, (HOST_FULL, HOST_BUCKETS))
   again = ours['recompilations']
   return [
-    {'model': model.config, 'name': name, 'target': target}
-    | {'measured': measured, 'met': met}
-    for name, target, measured, met in (
-      (HOST_FULL, f'>= {model.target:g} x', full, full >= model.target),
-      (HOST_BUCKETS, '>= 1 x', buckets, buckets >= 1),
-      ('recompilations', '0', again, again == 0),
-    )
+    against(HOST_FULL, model.target),
+    against(HOST_BUCKETS, 1),
+    {'model': model.config, 'name': 'recompilations', 'target': '0'}
+    | {'measured': again, 'met': again == 0},
   ]
 
 

@@ -101,9 +101,8 @@ def test_model_files_name_a_configuration(path):
 @pytest.mark.parametrize('missing', ['TRAIN', 'VALIDATION'])
 def test_required_values_fail_loudly(path, missing):
   given = [file for file in FILES if not file.startswith(missing)]
-  with pytest.raises(InputError, match='the gin configuration is wrong') as e:
+  with pytest.raises(InputError, match=f'{missing} is not set: give --set'):
     load_gin(TrainConfig, [path], given)
-  assert missing in str(e.value)
 
 
 @pytest.mark.slow

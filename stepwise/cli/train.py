@@ -53,6 +53,20 @@ Distributed = Annotated[
 ]
 
 
+# The flag that sets each value.
+_FLAGS = {
+  'InputConfig.train': 'RECORDS',
+  'TRAIN': 'RECORDS',
+  'EvaluationConfig.validation': '--validation',
+  'VALIDATION': '--validation',
+  'ModelSpec.name': '--model',
+  'ModelSpec.extractive': '--extractive',
+  'TrainConfig.steps': '--steps',
+  'InputConfig.batch_size': '--batch',
+  'OptimizerConfig.learning_rate': '--learning-rate',
+}
+
+
 def train(
   output: Output,
   records: Records = None,
@@ -78,7 +92,9 @@ def train(
     _join(distributed)
   flags = {
     'InputConfig.train': records,
+    'TRAIN': records,  # What the gin files call it.
     'EvaluationConfig.validation': validation,
+    'VALIDATION': validation,
     'ModelSpec.name': model,
     'ModelSpec.extractive': extractive or None,
     'TrainConfig.steps': steps,
@@ -99,7 +115,7 @@ def _config(
   given = [f'{name}={value}' for name, value in flags.items() if value]
   if not gin:
     given.insert(0, 'OptimizerConfig.learning_rate=1e-4')
-  return load_gin(TrainConfig, gin, [*given, *settings])
+  return load_gin(TrainConfig, gin, [*given, *settings], _FLAGS)
 
 
 def _join(where: str) -> None:

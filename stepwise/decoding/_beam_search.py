@@ -1,4 +1,4 @@
-"""Beam search over plans: one `lax.scan`, generic over the model's `score`.
+"""Beam search over plans in `lax.scan`, generic over the model's `score`.
 
 What it searches. A hypothesis is a plan. At every step it chooses a unit or
 the stop, with the model's own probability: a softmax over the real units
@@ -18,6 +18,7 @@ the unit that comes first.
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -87,7 +88,8 @@ def beam_search(
   remaining steps call nothing.
 
   Args:
-    score: logits of all units given the plan so far, -1 = empty slot.
+    score: logits of all units given the plan so far, -1 = empty slot. With
+      `config.stages` it must take plans of any number of slots, 0 included.
     memory: any pytree whose leaves have a leading batch axis.
     valid: the real units, special ones included; False = padding. A document
       without any, a padding row, gets an empty plan of score 0.
@@ -98,6 +100,7 @@ def beam_search(
       constraint, and are not scored.
     constraints: what the plans must satisfy.
   """
+  starts_empty = plan is None
   if plan is None:
     plan = jnp.full((valid.shape[0], config.max_units), -1, jnp.int32)
   plan = plan.astype(jnp.int32)
@@ -105,15 +108,21 @@ def beam_search(
   (check_shapes if traced else check_inputs)(valid, config, plan, constraints)
 
   documents = _documents(valid, plan, config, constraints)
-  logits = _checked_score(score, memory, plan, valid.shape)
+  first_stage, *stages = _stages(plan.shape[1], starts_empty, config)
+  seen = plan[:, : first_stage.slots]
+  logits = _checked_score(score, memory, seen, valid.shape)
   beams = _initial_beams(plan, config)
   beams, first = _advance_all(beams, logits[:, None], documents, config)
+  later = []
+  for stage in stages:
 
-  def step(beams: _Beams, _: None) -> tuple[_Beams, _Beliefs]:
-    return _step(beams, score, memory, documents, config)
+    def step(beams: _Beams, _: None, slots: int = stage.slots):
+      return _step(beams, slots, score, memory, documents, config)
 
-  beams, later = lax.scan(step, beams, None, length=config.max_units - 1)
-  return _result(beams, first, later, documents, config)
+    beams, beliefs = lax.scan(step, beams, None, length=stage.steps)
+    later.append(beliefs)
+  told = jax.tree.map(lambda *parts: jnp.concatenate(parts), *later)
+  return _result(beams, first, told, documents, config)
 
 
 def check_result(result: BeamResult) -> BeamResult:
@@ -125,6 +134,30 @@ def check_result(result: BeamResult) -> BeamResult:
       'weights are broken or an activation overflowed'
     )
   return result
+
+
+class _Stage(NamedTuple):
+  """Some consecutive steps, and the slots of a plan that `score` reads."""
+
+  steps: int
+  slots: int
+
+
+def _stages(
+  slots: int, starts_empty: bool, config: DecodeConfig
+) -> list[_Stage]:
+  """The first step, and what the others are divided into.
+
+  Before step j (from 0) a plan that started empty has at most j units. How
+  many a given plan has is only known on the device.
+  """
+  later = config.max_units - 1
+  if config.stages == 1 or not starts_empty:
+    return [_Stage(1, slots), _Stage(later, slots)]
+  ends = [later * part // config.stages for part in range(config.stages + 1)]
+  return [_Stage(1, 0)] + [
+    _Stage(end - start, end) for start, end in itertools.pairwise(ends)
+  ]
 
 
 class _Document(NamedTuple):
@@ -199,6 +232,7 @@ def _checked_score(
 
 def _step(
   beams: _Beams,
+  slots: int,
   score: Score,
   memory: Any,
   documents: _Document,
@@ -208,7 +242,8 @@ def _step(
   batch, units = documents.candidates.shape
 
   def run(beams: _Beams) -> tuple[_Beams, _Beliefs]:
-    logits = jax.vmap(score, in_axes=(None, 1), out_axes=1)(memory, beams.plans)
+    seen = beams.plans[:, :, :slots]
+    logits = jax.vmap(score, in_axes=(None, 1), out_axes=1)(memory, seen)
     return _advance_all(beams, logits, documents, config)
 
   def rest(beams: _Beams) -> tuple[_Beams, _Beliefs]:

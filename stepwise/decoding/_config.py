@@ -25,6 +25,11 @@ class DecodeConfig:
     length_alpha: hypotheses are compared by the sum of their log-probabilities
       divided by (number of terms) ** length_alpha. 0 compares products of
       probabilities, 1 their geometric means.
+    stages: scans that the steps after the first are divided into. With one,
+      the default, `score` always reads all slots of a plan. With more, it reads
+      only the slots that can be filled by the end of the stage, so a model
+      whose work grows with the slots saves what early steps do not need. Every
+      stage is compiled by itself: a few for short plans, one for long ones.
   """
 
   max_units: int
@@ -33,6 +38,7 @@ class DecodeConfig:
   stop_unit: int | None = None
   never: tuple[int, ...] = ()
   length_alpha: float = 0.0
+  stages: int = 1
 
   def __post_init__(self):
     _require(self.max_units >= 1, 'max_units', self.max_units, 'at least 1')
@@ -45,6 +51,12 @@ class DecodeConfig:
     _require(self.beam_size >= 1, 'beam_size', self.beam_size, 'at least 1')
     _require(
       self.length_alpha >= 0, 'length_alpha', self.length_alpha, 'at least 0'
+    )
+    _require(
+      1 <= self.stages <= max(1, self.max_units - 1),
+      'stages',
+      self.stages,
+      f'between 1 and the {self.max_units - 1} steps after the first',
     )
     _require(
       self.stop_unit not in self.never,

@@ -84,25 +84,6 @@ class ETCSumConfig:
     return self.begin_unit is not None
 
 
-def fit_summary(
-  config: ETCSumConfig,
-  unit_ids: Int[np.ndarray, 'batch length'],
-  max_units: int,
-  multiple: int = 64,
-) -> ETCSumConfig:
-  """The same model, without room for summaries longer than these can become.
-
-  No plan of `max_units` units, in whatever order and with repeats, loses a
-  token, so scores stay the same and take less time. Called on the host: the
-  room, a multiple of `multiple` to keep shapes few, is part of the program.
-  """
-  lengths = [np.bincount(row[row >= 0], minlength=1) for row in unit_ids]
-  longest = max((int(row.max()) for row in lengths), default=0)
-  needed = 1 + max_units * longest  # BEG is one token.
-  rounded = -(-needed // multiple) * multiple
-  return replace(config, summary_tokens=min(config.summary_tokens, rounded))
-
-
 class ETCSumMemory(NamedTuple):
   """The document; everything else depends on the plan."""
 
@@ -112,9 +93,17 @@ class ETCSumMemory(NamedTuple):
 
 
 class ETCSum(nn.Module):
-  """Stepwise ETCSum, or its non-stepwise twin if there is no `begin_unit`."""
+  """Stepwise ETCSum, or its non-stepwise twin if there is no `begin_unit`.
+
+  Attributes:
+    config: its sizes.
+    unit_tokens: no unit that a plan can have is longer: a plan of k slots gets
+      room for BEG and k such units. None = room for `summary_tokens`, however
+      few the slots. See `fit_summary`.
+  """
 
   config: ETCSumConfig
+  unit_tokens: int | None = None
 
   def setup(self) -> None:
     self.encoder = ETCEncoder(self.config.encoder)
@@ -137,7 +126,7 @@ class ETCSum(nn.Module):
     deterministic: bool = True,
   ) -> Float[Array, 'batch units']:
     """Logits of all units, -inf for those cut away; a twin takes no plan."""
-    inputs = assemble(memory, plan, self.config)
+    inputs = assemble(memory, plan, self.config, self.unit_tokens)
     long, glob = self.encoder(
       inputs.tokens,
       inputs.global_tokens,
@@ -160,6 +149,25 @@ class ETCSum(nn.Module):
       return take(long, inputs.unit_starts)
     num_units = inputs.unit_starts.shape[1]
     return mean_of_units(long, inputs.document_units, num_units)
+
+
+def fit_summary(
+  model: nn.Module,
+  unit_ids: Int[np.ndarray, 'batch length'],
+  multiple: int = 16,
+) -> nn.Module:
+  """The same model, without room for summaries longer than these can become.
+
+  No plan, in whatever order and with repeats, loses a token, so scores stay
+  the same and take less time. Called on the host: the length of the longest
+  unit, rounded up to a `multiple` to keep shapes few, is part of the program.
+  Models other than ETCSum have no such room and stay as they are.
+  """
+  if not isinstance(model, ETCSum):
+    return model
+  lengths = [np.bincount(row[row >= 0], minlength=1) for row in unit_ids]
+  longest = max((int(row.max()) for row in lengths), default=0)
+  return model.clone(unit_tokens=max(1, -(-longest // multiple)) * multiple)
 
 
 class ETCSumInputs(NamedTuple):
@@ -190,6 +198,7 @@ def assemble(
   memory: ETCSumMemory,
   plan: Int[Array, 'batch steps'] | None,
   config: ETCSumConfig,
+  unit_tokens: int | None = None,
 ) -> ETCSumInputs:
   """Lays out long and global input from the flat document and the plan."""
   num_units = memory.valid.shape[1]
@@ -197,6 +206,10 @@ def assemble(
   length = min(memory.tokens.shape[1], config.document_tokens)
   ends = spans.start + spans.length
   kept = memory.valid & (spans.length > 0) & (ends <= length)
+  if unit_tokens is not None and plan is not None:
+    room = 1 + plan.shape[1] * unit_tokens  # BEG is one token.
+    room = min(room, config.summary_tokens)
+    config = replace(config, summary_tokens=room)
   summary = _summary(memory, spans, kept, plan, config)
   indices = _global_indices(kept, summary, config)
   document, document_units = _document(memory, kept, indices, length)

@@ -33,7 +33,7 @@ from stepwise.training._models import (
 )
 from stepwise.training._optimizer import make_optimizer, make_schedule
 from stepwise.training._predict import Predictor, Reading
-from stepwise.training._state import TrainState
+from stepwise.training._state import TrainState, lower_update
 
 __all__ = [
   'CheckpointConfig',
@@ -59,6 +59,7 @@ __all__ = [
   'inference_buckets',
   'load_gin',
   'load_trained',
+  'lower_update',
   'make_optimizer',
   'make_schedule',
   'reading_limits',

@@ -10,9 +10,12 @@ They are wired together here, so files only set values.
 
 import ast
 import contextlib
+import dataclasses
 import logging
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import gin
@@ -49,6 +52,9 @@ _CONFIGURABLE: dict[Any, Any] = {
   )
 }
 
+# Those that have fields which must be set.
+_PARTS = (ModelSpec, OptimizerConfig, InputConfig, TrainConfig)
+
 _WIRING = """
 TrainConfig.model = @ModelSpec()
 TrainConfig.optimizer = @OptimizerConfig()
@@ -61,7 +67,10 @@ EvaluationConfig.predict = @PredictConfig()
 
 
 def load_gin(
-  kind: type[Config], files: Sequence[Path], settings: Sequence[str] = ()
+  kind: type[Config],
+  files: Sequence[Path],
+  settings: Sequence[str] = (),
+  flags: Mapping[str, str] = MappingProxyType({}),
 ) -> Config:
   """A configuration from gin files and settings on top of them.
 
@@ -69,6 +78,7 @@ def load_gin(
     kind: the configuration wanted, such as `TrainConfig`.
     files: includes are looked up in the folders above each of them.
     settings: `NAME=VALUE`, where a value that is not Python is a string.
+    flags: what a user may give instead of some names, for messages.
   """
   for file in files:
     if not file.is_file():
@@ -88,12 +98,16 @@ def load_gin(
       # Here gin looks for values that are required and missing. A part of a
       # run, such as how to predict, does without those of the others.
       gin.finalize()
+    if unset := _unset_fields(kind):
+      raise InputError(_ask_for(unset, flags))
     return _CONFIGURABLE[kind]()
   except InputError as error:
     # Gin appends where the call came from; the first line is the sentence.
     raise InputError(str(error).strip().splitlines()[0]) from error
   except (ValueError, TypeError, RuntimeError, OSError, SyntaxError) as error:
-    raise InputError(_sentence(error)) from error
+    macros = _unset_macros(str(error))
+    sentence = _ask_for(macros, flags) if macros else _sentence(error)
+    raise InputError(sentence) from error
   finally:
     gin.clear_config()
 
@@ -127,6 +141,42 @@ def _literal(value: str) -> str:
     return repr(ast.literal_eval(value))
   except (ValueError, SyntaxError):
     return repr(value)
+
+
+def _unset_fields(kind: Any) -> list[str]:
+  """Fields without a default that neither files nor settings give a value."""
+  parts = _PARTS if kind is TrainConfig else (kind,)
+  names = [
+    f'{part.__name__}.{field.name}'
+    for part in parts
+    for field in dataclasses.fields(part)
+    if field.default is field.default_factory is dataclasses.MISSING
+  ]
+  return [name for name in names if not _is_set(name)]
+
+
+def _is_set(name: str) -> bool:
+  try:
+    gin.query_parameter(name)
+  except ValueError:
+    return False
+  return True
+
+
+def _unset_macros(message: str) -> list[str]:
+  """Those that gin says are required; [] if it says something else."""
+  required = r'^(\S+?)(?:/macro\.value)? set to `%gin\.REQUIRED`'
+  return sorted(re.findall(required, message, re.MULTILINE))
+
+
+def _ask_for(names: Sequence[str], flags: Mapping[str, str]) -> str:
+  """One sentence: what is missing, and how to give it."""
+  given = [flags.get(name, f'--set {name}=VALUE') for name in names]
+  verb, them = ('is', 'it') if len(names) == 1 else ('are', 'them')
+  return (
+    f'{" and ".join(names)} {verb} not set: give {" and ".join(given)}, or a'
+    f' gin file that sets {them}.'
+  )
 
 
 def _sentence(error: Any) -> str:

@@ -54,8 +54,9 @@ from stepwise.training._state import (
   choose_mesh,
   gather,
   init_state,
-  make_update,
+  jit_update,
   place_batch,
+  state_shapes,
   state_shardings,
   with_rules,
 )
@@ -167,17 +168,8 @@ def _make_problem(config: TrainConfig) -> _Problem:
   shardings = state_shardings(model, optimizer, mesh)
   loss = loss_of(model_config, model, config.positive_weight)
   learnt = _without_frozen(loss, config.optimizer.frozen)
-  update = jax.jit(
-    make_update(learnt, optimizer, config.accumulate),
-    donate_argnums=0,
-    out_shardings=(shardings, None),
-  )
+  update = jit_update(learnt, optimizer, config.accumulate, shardings)
   init = functools.partial(init_state, model, optimizer, config.seed, shardings)
-  shapes = jax.tree.map(
-    lambda x, s: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=s),
-    jax.eval_shape(init),
-    shardings,
-  )
   return _Problem(
     model_config,
     mesh,
@@ -185,7 +177,7 @@ def _make_problem(config: TrainConfig) -> _Problem:
     with_rules(mesh, update),
     with_rules(mesh, jax.jit(loss)),
     init,
-    shapes,
+    state_shapes(model, optimizer, shardings),
   )
 
 

@@ -1,5 +1,6 @@
 """The state of a run, and one update of it."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,9 +14,14 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
 from stepwise.layers import DEFAULT_RULES, make_mesh, param_shardings
-from stepwise.models import Batch, LossSums
+from stepwise.models import Batch, LossSums, build_model
 from stepwise.training._config import MeshConfig
-from stepwise.training._models import Loss, dummy_batch
+from stepwise.training._models import (
+  Loss,
+  Selector,
+  dummy_batch,
+  loss_of,
+)
 
 
 class TrainState(NamedTuple):
@@ -85,17 +91,21 @@ def init_state(
 ) -> TrainState:
   """The state before the first update, created where it belongs."""
 
-  def init() -> TrainState:
-    param_key, step_key = jax.random.split(jax.random.key(seed))
-    params = nn.unbox(model.init(param_key, dummy_batch()))['params']
-    return TrainState(
-      jnp.zeros([], jnp.int32),
-      params,
-      optimizer.init(params),
-      jax.random.key_data(step_key),
-    )
-
+  init = functools.partial(_new_state, model, optimizer, seed)
   return jax.jit(init, out_shardings=shardings)()
+
+
+def _new_state(
+  model: nn.Module, optimizer: optax.GradientTransformation, seed: int
+) -> TrainState:
+  param_key, step_key = jax.random.split(jax.random.key(seed))
+  params = nn.unbox(model.init(param_key, dummy_batch()))['params']
+  return TrainState(
+    jnp.zeros([], jnp.int32),
+    params,
+    optimizer.init(params),
+    jax.random.key_data(step_key),
+  )
 
 
 def make_update(
@@ -121,6 +131,61 @@ def make_update(
     return TrainState(state.step + 1, params, opt_state, state.rng), metrics
 
   return update
+
+
+def jit_update(
+  loss: Loss,
+  optimizer: optax.GradientTransformation,
+  accumulate: int,
+  shardings: TrainState,
+) -> Any:
+  """`make_update`, compiled; the state it is given is used up."""
+  return jax.jit(
+    make_update(loss, optimizer, accumulate),
+    donate_argnums=0,
+    out_shardings=(shardings, None),
+  )
+
+
+def state_shapes(
+  model: nn.Module,
+  optimizer: optax.GradientTransformation,
+  shardings: TrainState,
+) -> TrainState:
+  """The state without its values, and where it lives."""
+  shapes = jax.eval_shape(lambda: _new_state(model, optimizer, 0))
+  return jax.tree.map(
+    lambda x, s: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=s),
+    shapes,
+    shardings,
+  )
+
+
+def lower_update(
+  config: Selector,
+  optimizer: optax.GradientTransformation,
+  mesh: Mesh,
+  batch: Batch,
+  accumulate: int = 1,
+) -> jax.stages.Lowered:
+  """The update that `train` runs, for devices that need not exist.
+
+  Args:
+    config: the model.
+    optimizer: from `make_optimizer`.
+    mesh: over real devices or those of a topology description.
+    batch: shapes are enough.
+    accumulate: micro-batches.
+  """
+  model = build_model(config)
+  shardings = state_shardings(model, optimizer, mesh)
+  update = jit_update(loss_of(config, model), optimizer, accumulate, shardings)
+  rows = NamedSharding(mesh, PartitionSpec('data'))
+  placed = jax.tree.map(
+    lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=rows), batch
+  )
+  shapes = state_shapes(model, optimizer, shardings)
+  return with_rules(mesh, update.lower)(shapes, placed)
 
 
 def _sum_gradients(

@@ -68,7 +68,23 @@ def test_articles_to_summaries(tmp_path):
   ('arguments', 'message'),
   [
     (['--model', 'absent', '--steps', 1, '--batch', 1], "named 'absent'"),
-    (['--steps', 1, '--batch', 1], "'name'"),
+    (
+      ['--steps', 1, '--batch', 1],
+      'ModelSpec.name is not set: give --model, or a gin file that sets it.',
+    ),
+    (
+      ['--steps', 1, '--model', 'hibert_tiny'],
+      'InputConfig.batch_size is not set: give --batch, or a gin file',
+    ),
+    (
+      ['--model', 'hibert_tiny'],
+      'InputConfig.batch_size and TrainConfig.steps are not set: give --batch'
+      ' and --steps, or a gin file that sets them.',
+    ),
+    (
+      ['--gin', 'gin/hibert_tiny.gin'],
+      'VALIDATION is not set: give --validation, or a gin file',
+    ),
     (['--gin', 'absent.gin'], 'absent.gin: no such file'),
     (['--set', 'steps'], 'must be NAME=VALUE'),
     (['--distributed', 'here'], 'auto or HOST:PORT,PROCESSES,INDEX'),

@@ -127,6 +127,60 @@ def test_initial_plan_may_hold_a_required_unit():
   assert_finds_all(config, memory, valid, constraints, starts=[(3,), (3, 3)])
 
 
+@functools.cache
+def staged_search(config):
+  """From empty plans; the slots that `score` was given, when traced."""
+  slots = []
+
+  def score_slots(memory, plan):
+    slots.append(plan.shape[1])
+    return score(memory, plan)
+
+  def run(memory, valid, constraints):
+    return beam_search(
+      score_slots, memory, valid, config, constraints=constraints
+    )
+
+  return jax.jit(run), slots
+
+
+@pytest.mark.parametrize(
+  ('stages', 'expected'),
+  [(1, {5}), (2, {0, 2, 4}), (3, {0, 1, 2, 4}), (4, {0, 1, 2, 3, 4})],
+)
+def test_stages_read_fewer_slots_and_find_the_same(stages, expected):
+  config = DecodeConfig(
+    max_units=5, beam_size=3, stop_unit=0, never=(1,), stages=stages
+  )
+  run, slots = staged_search(config)
+  plain = DecodeConfig(max_units=5, beam_size=3, stop_unit=0, never=(1,))
+  for seed in range(4):
+    memory, valid, constraints = draw(seed, config, ['repeatable', 'overlap'])
+    result = run(*on_device((memory, valid, constraints)))
+    assert_same(result, solve(plain, memory, valid, constraints))
+  assert set(slots) == expected
+
+
+def test_stages_read_all_slots_of_a_given_plan():
+  config = DecodeConfig(max_units=3, beam_size=2, stages=2)
+  slots = []
+
+  def score_slots(memory, plan):
+    slots.append(plan.shape[1])
+    return score(memory, plan)
+
+  memory, valid, _ = draw(0, config)
+  plan = np.array([[2, -1, -1], [-1, -1, -1]], np.int32)
+  arguments = on_device((memory, valid, plan))
+  jax.eval_shape(
+    lambda memory, valid, plan: beam_search(
+      score_slots, memory, valid, config, plan=plan
+    ),
+    *arguments,
+  )
+  assert set(slots) == {3}
+
+
 @pytest.mark.parametrize('name', CONSTRAINTS)
 def test_a_permissive_constraint_equals_none(name):
   config = DecodeConfig(max_units=3, beam_size=5, stop_unit=0, never=(1,))

@@ -40,6 +40,10 @@ def test_sensible_inputs_pass():
     ({'max_units': 3, 'beam_size': 0}, 'beam_size is 0 but must be at least'),
     ({'max_units': 3, 'length_alpha': -1.0}, r'length_alpha is -1.0 but must'),
     (
+      {'max_units': 3, 'stages': 3},
+      'stages is 3 but must be between 1 and the 2 steps after the first',
+    ),
+    (
       {'max_units': 3, 'stop_unit': 1, 'never': (0, 1)},
       r'stop_unit is 1 but must be none of never=\(0, 1\)',
     ),

@@ -23,6 +23,7 @@ from stepwise.models import (
   fit_summary,
   no_repeats,
 )
+from stepwise.models._etcsum import assemble
 from tests.layers.parameters import quick_jit
 from tests.models.documents import make_batch, random_record
 from tests.models.tiny_models import CONFIGS, KINDS, RECORDS, drawn
@@ -134,13 +135,14 @@ class Reporting(nn.Module):
     return jnp.broadcast_to(-units / 3, memory.shape)
 
 
-def test_the_first_step_runs_once_per_document():
+@pytest.mark.parametrize('stages', [1, 2, 3])
+def test_the_first_step_runs_once_per_document(stages):
   reports = []
 
   def report(what):
     reports.append(what if isinstance(what, str) else int(what))
 
-  config = dataclasses.replace(NEWS_DECODING, min_units=4)
+  config = dataclasses.replace(NEWS_DECODING, min_units=4, stages=stages)
   model = Reporting(report)
   quick_jit(functools.partial(decode, model, {}, config=config))(
     make_batch(RECORDS[1:2])
@@ -152,20 +154,56 @@ def test_the_first_step_runs_once_per_document():
   assert sorted(scored) == [0, *[1] * 3, *[2] * 3, *[3] * 3]
 
 
-def test_room_for_the_summary_changes_no_score():
-  batch, config = make_batch(RECORDS, batch=4), CONFIGS['etcsum']
-  unit_ids = np.asarray(batch.unit_ids)
-  fitted = fit_summary(config, unit_ids, 4, multiple=4)
-  # BEG and four units of four tokens are 17.
-  assert (config.summary_tokens, fitted.summary_tokens) == (25, 20)
+@pytest.mark.parametrize('stages', [1, 3])
+def test_room_for_the_summary_changes_no_score(stages):
+  batch, model = make_batch(RECORDS, batch=4), ETCSum(CONFIGS['etcsum'])
+  fitted = fit_summary(model, np.asarray(batch.unit_ids), multiple=1)
+  assert isinstance(fitted, ETCSum)
+  assert (model.unit_tokens, fitted.unit_tokens) == (None, 4)
+  config = dataclasses.replace(NEWS_DECODING, stages=stages)
   wide, (_, variables) = search('etcsum', batch), drawn('etcsum')
-  narrow = quick_jit(functools.partial(decode, ETCSum(fitted)))(
+  narrow = quick_jit(functools.partial(decode, fitted, config=config))(
     variables, batch
   )
   np.testing.assert_array_equal(wide.plans, narrow.plans)
   np.testing.assert_allclose(wide.scores, narrow.scores, atol=1e-5)
-  # Never more than there was.
-  assert fit_summary(fitted, unit_ids, 40).summary_tokens == 20
+
+
+def test_room_grows_with_the_slots_of_the_plan():
+  config, batch = CONFIGS['etcsum'], make_batch(RECORDS)
+  memory = ETCSum(config).bind({}).encode(batch)
+
+  def summary_room(slots, unit_tokens):
+    plan = jnp.full((3, slots), -1, jnp.int32)
+    inputs = assemble(memory, plan, config, unit_tokens)
+    # CLS, SEP and SEP.
+    return inputs.tokens.shape[1] - batch.tokens.shape[1] - 3
+
+  assert [summary_room(slots, 4) for slots in (0, 1, 4)] == [1, 5, 17]
+  # Never more than the model has, which is the rule without a bound.
+  assert summary_room(9, 4) == summary_room(1, None) == 25
+
+
+def test_only_etcsum_has_room_for_summaries():
+  model, _ = drawn('hibert')
+  assert fit_summary(model, np.zeros((1, 3), int)) is model
+  empty = fit_summary(ETCSum(CONFIGS['etcsum']), np.full((2, 3), -1))
+  assert isinstance(empty, ETCSum)
+  assert empty.unit_tokens == 16
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_stages_change_no_result(kind):
+  """Every model takes plans of any number of slots, none included."""
+  model, variables = drawn(kind)
+  config = dataclasses.replace(NEWS_DECODING, stages=3)
+  batch = make_batch(RECORDS, batch=4)
+  staged = quick_jit(functools.partial(decode, model, config=config))(
+    variables, batch
+  )
+  whole = search(kind, batch)
+  np.testing.assert_array_equal(whole.plans, staged.plans)
+  np.testing.assert_allclose(whole.scores, staged.scores, atol=1e-5)
 
 
 def test_a_beam_wider_than_the_candidates():

@@ -7,7 +7,7 @@ import pytest
 
 from stepwise.layers import make_mesh
 from stepwise.models import build_model
-from stepwise.training import ModelSpec, resolve_model
+from stepwise.training import ModelSpec, lower_update, resolve_model
 from stepwise.training._input import Examples, TrainingBatches, load_labelled
 from stepwise.training._models import loss_of
 from stepwise.training._state import (
@@ -41,6 +41,21 @@ def gradients(arrays, accumulate, data, model_axis):
   new, metrics = step(state, place_batch(arrays, mesh))
   before, after = gather((state.params, new.params), mesh)
   return jax.tree.map(np.subtract, before, after), metrics
+
+
+def test_a_lowered_update_is_the_update(arrays):
+  mesh, optimizer = make_mesh(1, 1), optax.sgd(1.0)
+  batch = place_batch(arrays, mesh)
+  lowered = lower_update(CONFIG, optimizer, mesh, batch, accumulate=2)
+  model = build_model(CONFIG)
+  shardings = state_shardings(model, optimizer, mesh)
+  state = init_state(model, optimizer, 0, shardings)
+  before = gather(state.params, mesh)
+  new, metrics = lowered.compile()(state, batch)
+  found = jax.tree.map(np.subtract, before, gather(new.params, mesh))
+  expected, expected_metrics = gradients(arrays, 2, 1, 1)
+  jax.tree.map(np.testing.assert_array_equal, found, expected)
+  assert metrics == expected_metrics
 
 
 @pytest.fixture(scope='module')

@@ -1,0 +1,260 @@
+"""What is the smallest TPU slice that trains ETCSum base at batch 512?
+
+  stepwise bench train_step            # half an hour of the TPU compiler
+  stepwise bench train_step --quick    # a tiny model on simulated CPUs, seconds
+
+Compiles the update that `stepwise train` runs, for TPUs that need not exist,
+with the paper's sizes: 8192 long and 512 global tokens, 512 documents, one
+sampled step of each, Adam. Activations are bfloat16, parameters and moments
+float32, every layer is recomputed in the backward pass, documents are spread
+over a data axis. Two questions for every kind of TPU:
+
+* whole batch: the smallest slice on which all 512 documents go through at once.
+* accumulated: the micro-batches that the smallest slice there is must sum.
+
+A device is a chip of v5e and one of the two cores of a chip of v3. What does
+not fit is an error of the compiler, and is written down as such.
+"""
+
+import argparse
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import benchmarks._harness as harness  # Before jax.
+
+# isort: split
+import jax
+import jax.numpy as jnp
+from jax.experimental import topologies
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.decoding import encoder_flops
+from stepwise.layers import make_mesh
+from stepwise.models import Batch, ETCSumConfig
+from stepwise.training import (
+  ModelSpec,
+  OptimizerConfig,
+  lower_update,
+  make_optimizer,
+  make_schedule,
+  resolve_model,
+)
+
+WHOLE, ACCUMULATED = 'whole batch', 'accumulated'
+# Adam as in the paper; its sizes, not its rates, are what counts here.
+OPTIMIZER = OptimizerConfig(learning_rate=2.5e-5)
+PLAN_SLOTS = 16
+# The forward pass twice, and a backward pass of twice its products.
+PASSES = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Slices:
+  """Slices of one kind of TPU, smallest first.
+
+  Attributes:
+    kind: as it is written to the results.
+    topologies: names of the compiler; None = the CPUs of this machine.
+    chip_devices: devices of a chip.
+    micro_rows: documents of a micro-batch on a device to try on the first.
+  """
+
+  kind: str
+  topologies: Sequence[str | None]
+  chip_devices: int
+  micro_rows: Sequence[int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+  config: str
+  batch: int
+  document_tokens: int
+  units: int
+  slices: Sequence[Slices]
+
+
+# Those that the ones before them show to be hopeless are left out.
+V5E = Slices('v5e', ('v5e:2x2', 'v5e:4x4', 'v5e:4x8', 'v5e:8x8'), 1, (16, 8))
+V3 = Slices('v3', ('v3:2x2', 'v3:4x4', 'v3:4x8'), 2, (16, 8))
+FULL = Plan('etcsum_base', 512, 6141, 504, (V5E, V3))
+QUICK = Plan('etcsum_tiny', 8, 64, 7, (Slices('cpu', (None,), 1, (2, 1)),))
+
+
+@dataclasses.dataclass(frozen=True)
+class Attempt:
+  """One program to compile.
+
+  Attributes:
+    goal: which question it answers.
+    topology: the slice.
+    accumulate: micro-batches.
+  """
+
+  goal: str
+  topology: str | None
+  accumulate: int
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+  options = _parse(arguments)
+  command = f'stepwise bench train_step{" --quick" if options.quick else ""}'
+  content = measure(QUICK if options.quick else FULL, command)
+  print_report(content)
+  options.out.mkdir(parents=True, exist_ok=True)
+  harness.write_json(options.out / 'train_step.json', content)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+  parser = argparse.ArgumentParser(
+    prog='stepwise bench train_step',
+    description=__doc__,
+    formatter_class=argparse.RawDescriptionHelpFormatter,
+  )
+  parser.add_argument('--quick', action='store_true', help='small sizes only')
+  parser.add_argument(
+    '--out', type=Path, default=harness.RESULTS, help='folder to write to'
+  )
+  return parser.parse_args(arguments)
+
+
+def measure(plan: Plan, command: str) -> dict[str, Any]:
+  """Everything that is written to the results file."""
+  packages = ['stepwise', 'jax', 'jaxlib', 'flax', 'optax']
+  if any(slices.topologies[0] for slices in plan.slices):
+    packages.append('libtpu')
+  content = harness.provenance(command, harness.host_name(), packages)
+  config = model_config(plan.config)
+  return content | {
+    'model': plan.config,
+    'batch': plan.batch,
+    'document_tokens': plan.document_tokens,
+    'global_tokens': config.max_global,
+    'activations': 'bfloat16',
+    'remat': 'every layer',
+    'optimizer': dataclasses.asdict(OPTIMIZER),
+    'update_flops': PASSES * plan.batch * encoder_flops(config),
+    'flops_note': 'matrix products, two forward passes and a backward pass, '
+    'computed from the sizes, not the compiler',
+    'attempts': [
+      row for slices in plan.slices for row in attempts(plan, slices)
+    ],
+  }
+
+
+def model_config(name: str) -> ETCSumConfig:
+  """As `stepwise train` makes it, with one stacked layer.
+
+  A scan over layers compiles twelve times faster, and recomputes every layer
+  as a period of one layer does, the last one included.
+  """
+  config = resolve_model(ModelSpec(name, dtype='bfloat16', remat=True))
+  assert isinstance(config, ETCSumConfig)
+  encoder = dataclasses.replace(config.encoder, scan_layers=True)
+  return dataclasses.replace(config, encoder=encoder)
+
+
+def attempts(plan: Plan, slices: Slices) -> Iterator[dict[str, Any]]:
+  """A row for every program, until each question has its answer."""
+  smallest = slices.topologies[0]
+  for topology in slices.topologies:
+    row = compile_update(plan, slices, Attempt(WHOLE, topology, 1))
+    yield row
+    if row['fits']:
+      break
+  for rows in slices.micro_rows:
+    accumulate = plan.batch // (len(devices(smallest)) * rows)
+    attempt = Attempt(ACCUMULATED, smallest, accumulate)
+    row = compile_update(plan, slices, attempt)
+    yield row
+    if row['fits']:
+      break
+
+
+def devices(topology: str | None) -> Sequence[Any]:
+  if topology is None:
+    return jax.devices()[:1]
+  return topologies.get_topology_desc(
+    platform='tpu', topology_name=topology
+  ).devices
+
+
+def compile_update(
+  plan: Plan, slices: Slices, attempt: Attempt
+) -> dict[str, Any]:
+  """Compiles one update; what it needs, or why there is none."""
+  chosen = devices(attempt.topology)
+  config = model_config(plan.config)
+  schedule = make_schedule(OPTIMIZER, embed=config.encoder.embed, steps=5000)
+  row = {
+    'kind': slices.kind,
+    'goal': attempt.goal,
+    'topology': attempt.topology,
+    'devices': len(chosen),
+    'chips': len(chosen) // slices.chip_devices,
+    'mesh': {'data': len(chosen), 'model': 1},
+    'accumulate': attempt.accumulate,
+    'micro_batch_rows': plan.batch // (len(chosen) * attempt.accumulate),
+  }
+  started = time.process_time()
+  lowered = lower_update(
+    config,
+    make_optimizer(OPTIMIZER, schedule),
+    make_mesh(len(chosen), 1, chosen),
+    batch_shapes(plan),
+    attempt.accumulate,
+  )
+  try:
+    memory = harness.memory(lowered.compile())
+    row |= {'fits': True, **memory}
+    row['chip_bytes'] = slices.chip_devices * memory['device_bytes']
+  except jax.errors.JaxRuntimeError as error:
+    row |= {'fits': False, 'reason': harness.explain(error)}
+  row['compiler_cpu_seconds'] = round(time.process_time() - started, 1)
+  print(' '.join(f'{k}={v}' for k, v in row.items()), flush=True)
+  return row
+
+
+def batch_shapes(plan: Plan) -> Batch:
+  """Documents with a plan and one step to learn, as 'sample' makes them."""
+
+  def shape(columns: int, dtype: Any = jnp.int32) -> Any:
+    return jax.ShapeDtypeStruct((plan.batch, columns), dtype)
+
+  return Batch(
+    shape(plan.document_tokens),
+    shape(plan.document_tokens),
+    shape(plan.units, jnp.bool_),
+    plan=shape(PLAN_SLOTS),
+    targets=shape(1),
+  )
+
+
+def print_report(content: Mapping[str, Any]) -> None:
+  table = Table(
+    'slice', 'chips', 'micro-batches', 'rows a device', 'HBM a chip'
+  )
+  for row in content['attempts']:
+    table.add_row(
+      row['topology'] or row['kind'],
+      f'{row["chips"]}',
+      f'{row["accumulate"]}',
+      f'{row["micro_batch_rows"]}',
+      f'{row["chip_bytes"] / harness.GIB:.2f} GiB'
+      if row['fits']
+      else row['reason'],
+    )
+  console = Console()
+  console.print(table)
+  console.print(
+    f'One update of {content["model"]} at batch {content["batch"]}: '
+    f'{content["update_flops"] / 1e15:.2g} PFLOP.'
+  )
+
+
+if __name__ == '__main__':
+  main()
