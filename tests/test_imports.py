@@ -31,7 +31,7 @@ ARROWS: dict[str, set[str]] = {
   'training': {
     *('layers', 'decoding', 'models', 'data', 'evaluation', 'inference'),
   },
-  'summarization': {'models', 'decoding', 'checkpoints', 'data', 'inference'},
+  'summarization': {'layers', 'models', 'checkpoints', 'data', 'inference'},
   'tasks': {'data', 'evaluation'},
   't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
   'cli': {
