@@ -37,8 +37,13 @@ def load_summarizer(model: Model = None) -> Summarizer:
   return _from_folder(Path(model))
 
 
+def default_folder() -> Path:
+  """Where the model of the package is, if there is one."""
+  return Path(str(resources.files('stepwise.summarization'))) / DEFAULT
+
+
 def _packaged() -> Summarizer:
-  folder = Path(str(resources.files('stepwise.summarization'))) / DEFAULT
+  folder = default_folder()
   if not (folder / 'config.json').is_file():
     raise InputError(
       'this installation has no default model: install a release of stepwise, '

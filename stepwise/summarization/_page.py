@@ -18,13 +18,13 @@ from itertools import groupby
 from stepwise.summarization._result import Summary
 
 _HINT = (
-  'Point at a step, or move to it with the keyboard, to see what the model'
-  ' thought of every {unit} then; press it to keep it shown, Escape to let go.'
+  'Point at a step, or move to it with the keyboard, to see how probable every'
+  ' {unit} was then; press it to keep it shown.'
 )
 _LEGEND = (
-  'One bar per {unit}, as wide as it has {length}; marked and numbered ones'
-  ' were chosen. At a step, the filling is the probability, the most probable'
-  ' being full.'
+  'Below are the steps, then one bar per {unit}, as wide as it has {length};'
+  ' numbered ones were chosen. At a step, bars are filled by probability, that'
+  ' of the most probable to the top.'
 )
 
 
@@ -55,6 +55,7 @@ class PageStep:
     probability: of the choice; None if there is none.
     probabilities: of the units, as many as were read; empty if there are none.
     stop: probability to end here.
+    face: on its button; the number of the step if it is empty.
     group: steps in a row with the same group belong together, such as the
       entries of a sentence.
   """
@@ -64,6 +65,7 @@ class PageStep:
   probability: float | None = None
   probabilities: tuple[float, ...] = ()
   stop: float = 0.0
+  face: str = ''
   group: str = ''
 
 
@@ -113,7 +115,8 @@ def summary_page(summary: Summary, title: str) -> Page:
     f'The model “{summary.model}” chose {len(summary.sentences)} of'
     f' {len(units)} sentences, {summary.words} of {words} words.'
   )
-  return Page(title, lead, tuple(units), _page_steps(summary), summary.warnings)
+  notes = tuple(text[:1].upper() + text[1:] for text in summary.warnings)
+  return Page(title, lead, tuple(units), _page_steps(summary), notes)
 
 
 def _page_steps(summary: Summary) -> tuple[PageStep, ...]:
@@ -124,6 +127,7 @@ def _page_steps(summary: Summary) -> tuple[PageStep, ...]:
       None if step.log_prob is None else math.exp(step.log_prob),
       step.probabilities,
       step.stop,
+      'stop' if step.index is None else '',
     )
     for step in summary.steps
   )
@@ -187,7 +191,7 @@ def _button(number: int, step: PageStep) -> str:
   if step.probability is not None:
     said += f', probability {_percent(step.probability)}'
     below = f'<small>{escape(_percent(step.probability))}</small>'
-  face = '■' if step.unit is None else str(number + 1)
+  face = escape(step.face or str(number + 1))
   return (
     f'<li><button type="button" class="step" id="step-{number + 1}"'
     f' aria-pressed="false" aria-label="{escape(said)}" title="{escape(said)}">'
@@ -260,5 +264,5 @@ def _percent(probability: float) -> str:
   """As the script writes it."""
   value = 100 * probability
   if 0 < value < 0.1:
-    return '<0.1 %'
-  return f'{value:.1f} %' if value < 10 else f'{value:.0f} %'
+    return '<0.1\u00a0%'
+  return f'{value:.1f}\u00a0%' if value < 10 else f'{value:.0f}\u00a0%'
