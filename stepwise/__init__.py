@@ -1,23 +1,29 @@
 """Stepwise content extraction with structured transformers.
 
 >>> import stepwise
->>> stepwise.summarize('It rained. We stayed in.', sentences=1).text
+>>> text = 'It rained. We stayed in.'
+>>> stepwise.summarize(text, sentences=1, model='lead').text
 'It rained.'
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-  from stepwise.summarization import summarize
+  from stepwise.checkpoints import load_bundle as load
+  from stepwise.summarization import summarize, summarize_many
 
 __version__ = '0.1.0'
-__all__ = ['__version__', 'summarize']
+__all__ = ['__version__', 'load', 'summarize', 'summarize_many']
 
 
 def __getattr__(name: str) -> Any:
   # JAX takes a second to import: wait until it is needed.
-  if name == 'summarize':
-    from stepwise.summarization import summarize
+  if name == 'load':
+    from stepwise.checkpoints import load_bundle
 
-    return summarize
+    return load_bundle
+  if name in ('summarize', 'summarize_many'):
+    from stepwise import summarization
+
+    return getattr(summarization, name)
   raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -16,27 +16,33 @@ ROOT = Path(stepwise.__file__).parent
 SHARED = {'_errors', '_parallel', '_rouge', '_tpu_compiler', '_typing'}
 # The arrows of CONTRIBUTING.md: a package, and the packages it may import.
 ARROWS: dict[str, set[str]] = {
-  # `stepwise.summarize`, imported when it is first asked for.
-  '': {'summarization'},
+  # `stepwise.load` and `summarize`, imported when they are first asked for.
+  '': {'summarization', 'checkpoints'},
   'layers': set(),
   'decoding': set(),
   'data': set(),
   'evaluation': set(),
   'models': {'layers', 'decoding'},
   'rotowire': {'data', 'evaluation'},
-  'checkpoints': {'layers', 'models', 'data'},
-  'training': {'layers', 'decoding', 'models', 'data', 'evaluation'},
-  'summarization': {'models', 'decoding', 'checkpoints', 'data'},
+  # From records to chosen units, for training, bulk use and summaries.
+  'inference': {'decoding', 'models', 'data'},
+  # A bundle says how its model chooses.
+  'checkpoints': {'layers', 'decoding', 'models', 'data', 'inference'},
+  'training': {
+    *('layers', 'decoding', 'models', 'data', 'evaluation', 'inference'),
+  },
+  'summarization': {'layers', 'models', 'checkpoints', 'data', 'inference'},
   'tasks': {'data', 'evaluation'},
   't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
+    'inference',
   },
 }
 # Where a library may be imported; others are free.
 _NUMERIC = {
-  *('layers', 'decoding', 'models', 'checkpoints', 'training'),
+  *('layers', 'decoding', 'models', 'inference', 'checkpoints', 'training'),
   'summarization',
 }
 CONFINED: dict[str, set[str]] = {

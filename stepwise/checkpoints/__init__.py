@@ -2,12 +2,14 @@
 
 from stepwise.checkpoints._bundle import (
   Bundle,
+  WeightDType,
   load_bundle,
   save_bundle,
   twin_params,
 )
 from stepwise.checkpoints._convert import convert
 from stepwise.checkpoints._etc import load_etc
+from stepwise.checkpoints._export import export
 from stepwise.checkpoints._huggingface import Pretrained, load_huggingface
 from stepwise.checkpoints._initial import initial_params
 from stepwise.checkpoints._initialise import (
@@ -22,8 +24,10 @@ from stepwise.checkpoints._initialise import (
 __all__ = [
   'Bundle',
   'Pretrained',
+  'WeightDType',
   'adopt_numerics',
   'convert',
+  'export',
   'initial_params',
   'initialise',
   'initialise_bertsum',

@@ -1,7 +1,7 @@
 """A model in one folder.
 
-config.json          format, configuration, tokeniser
-model.safetensors    weights by path, float32 or float16
+config.json          format, configuration, tokeniser, how to choose
+model.safetensors    weights by path, float32, float16 or int8
 vocab.json, merges.txt   of byte-level BPE; WordPiece is in this package
 README.md            the model card
 """
@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import tempfile
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,7 +21,12 @@ from flax import linen as nn
 from safetensors.numpy import save_file
 
 from stepwise._errors import InputError
-from stepwise.checkpoints._config_json import config_from_json, config_to_json
+from stepwise.checkpoints._config_json import (
+  config_from_json,
+  config_to_json,
+  decoding_from_json,
+  decoding_to_json,
+)
 from stepwise.checkpoints._files import read_json, read_safetensors
 from stepwise.checkpoints._initial import config_shapes
 from stepwise.checkpoints._matching import (
@@ -31,7 +37,9 @@ from stepwise.checkpoints._matching import (
   to_numpy,
   unflatten,
 )
+from stepwise.checkpoints._quantised import dequantise, quantise
 from stepwise.data import Tokenizer, byte_level_bpe, wordpiece
+from stepwise.inference import PredictConfig
 from stepwise.models import (
   BERTSumConfig,
   ETCSumConfig,
@@ -41,19 +49,32 @@ from stepwise.models import (
   twin,
 )
 
-FORMAT = 1
+# Format 1 had neither `decoding` nor int8.
+FORMAT = 2
 _CONFIG, _WEIGHTS, _CARD = 'config.json', 'model.safetensors', 'README.md'
 BPE_FILES = ('vocab.json', 'merges.txt')
-WeightDType = Literal['float32', 'float16']
+WeightDType = Literal['float32', 'float16', 'int8']
+_NEEDED = {'format', 'model', 'tokenizer'}
 
 
 class Bundle(NamedTuple):
-  """A model that can be run: `model.apply(variables, batch)`."""
+  """A model that can be run: `model.apply(variables, batch)`.
+
+  Attributes:
+    config: of the model.
+    model: the module.
+    variables: its parameters.
+    tokenizer: None if the model reads token ids only.
+    decoding: how the model chooses best; None if the bundle does not say.
+    name: of the folder.
+  """
 
   config: Any
   model: nn.Module
   variables: dict[str, Params]
   tokenizer: Tokenizer | None
+  decoding: PredictConfig | None = None
+  name: str = ''
 
 
 def save_bundle(
@@ -64,6 +85,7 @@ def save_bundle(
   tokenizer: str | os.PathLike[str] | None = 'wordpiece',
   card: str = '',
   dtype: WeightDType = 'float32',
+  decoding: PredictConfig | None = None,
 ) -> None:
   """Writes a bundle beside `folder` and renames it; replaces an older bundle.
 
@@ -75,27 +97,31 @@ def save_bundle(
       of byte-level BPE, or None if the model reads token ids only.
     card: Markdown that follows the facts in the model card: training data,
       scores, limits.
-    dtype: of the stored weights; float16 halves the file and rounds.
+    dtype: of the stored weights; float16 halves the file and rounds, int8
+      rounds large matrices to eight bits, row by row, and the rest to float16.
+    decoding: how the model chooses if nobody asks for anything else.
   """
   folder = Path(folder)
   _check_target(folder)
   weights = to_numpy(nn.unbox(params))
   check_shapes('params', shapes_of(weights), config_shapes(config))
+  total = sum(array.size for array in weights.values())
   weights = _cast(weights, dtype)
   name = _check_tokenizer(config, tokenizer)
-  description = {
+  description: dict[str, Any] = {
     'format': FORMAT,
     'model': config_to_json(config),
     'tokenizer': name,
   }
+  if decoding is not None:
+    description['decoding'] = decoding_to_json(decoding)
   with _folder_when_done(folder) as partial:
     _write_text(partial / _CONFIG, json.dumps(description, indent=2) + '\n')
     save_file(weights, partial / _WEIGHTS)
     # The library makes a file that nobody else may read.
     shutil.copymode(partial / _CONFIG, partial / _WEIGHTS)
-    _write_text(
-      partial / _CARD, _model_card(folder.name, config, weights, card)
-    )
+    facts = f'{total:,} parameters ({dtype})'
+    _write_text(partial / _CARD, _model_card(folder.name, config, facts, card))
     if name == 'byte_level_bpe' and tokenizer is not None:
       for file in BPE_FILES:
         shutil.copyfile(Path(tokenizer) / file, partial / file)
@@ -108,7 +134,11 @@ def load_bundle(folder: str | os.PathLike[str]) -> Bundle:
     raise InputError(f'{folder}: no such folder.')
   description = _read_description(folder / _CONFIG)
   config = config_from_json(str(folder / _CONFIG), description['model'])
-  weights = read_safetensors(folder / _WEIGHTS)
+  decoding = description.get('decoding')
+  if decoding is not None:
+    decoding = decoding_from_json(f'{folder / _CONFIG}: decoding', decoding)
+  stored = read_safetensors(folder / _WEIGHTS)
+  weights = dequantise(str(folder / _WEIGHTS), stored)
   check_shapes(
     str(folder / _WEIGHTS), shapes_of(weights), config_shapes(config)
   )
@@ -117,6 +147,8 @@ def load_bundle(folder: str | os.PathLike[str]) -> Bundle:
     build_model(config),
     {'params': unflatten(weights)},
     _load_tokenizer(folder, description['tokenizer']),
+    decoding,
+    folder.name,
   )
 
 
@@ -137,10 +169,10 @@ def _read_description(path: Path) -> dict[str, Any]:
       f'{path}: the bundle has format {version}, but this version of stepwise '
       f'reads format {FORMAT}: upgrade stepwise.'
     )
-  if description.keys() != {'format', 'model', 'tokenizer'}:
+  if not _NEEDED <= description.keys() <= _NEEDED | {'decoding'}:
     raise InputError(
       f'{path} has {sorted(description)}; format, model and tokenizer are '
-      'needed.'
+      'needed, decoding is possible.'
     )
   return description
 
@@ -188,8 +220,15 @@ def vocab_of(config: ModelConfig) -> int:
 
 
 def _cast(weights: Weights, dtype: WeightDType) -> Weights:
-  if dtype not in ('float32', 'float16'):
-    raise InputError(f'dtype is {dtype!r}; float32 or float16 is needed.')
+  known = typing.get_args(WeightDType)
+  if dtype not in known:
+    raise InputError(
+      f'dtype is {dtype!r}; one of {", ".join(known)} is needed.'
+    )
+  if dtype == 'int8':
+    stored = quantise(weights)
+    rest = {name: a for name, a in stored.items() if a is weights.get(name)}
+    return stored | _cast(rest, 'float16')
   with np.errstate(over='ignore'):
     cast = {name: array.astype(dtype) for name, array in weights.items()}
   overflowing = [
@@ -205,23 +244,29 @@ def _cast(weights: Weights, dtype: WeightDType) -> Weights:
   return {name: np.ascontiguousarray(array) for name, array in cast.items()}
 
 
-def _model_card(
-  name: str, config: ModelConfig, weights: Weights, card: str
-) -> str:
-  total = sum(array.size for array in weights.values())
-  dtype = next(iter(weights.values())).dtype
+def _model_card(name: str, config: ModelConfig, facts: str, card: str) -> str:
   model = type(build_model(config)).__name__
-  facts = f"""# {name}
+  head = f"""# {name}
 
-{model} of stepwise, {total:,} parameters ({dtype}).
+{model} of stepwise, {facts}.
 
 ```python
-from stepwise.checkpoints import load_bundle
+import stepwise
 
-bundle = load_bundle('{name}')
+bundle = stepwise.load('{name}')
+stepwise.summarize(text, model=bundle)
 ```
 """
-  return f'{facts}\n{card.strip()}\n' if card else facts
+  return f'{head}\n{card.strip()}\n' if card else head
+
+
+def card_text(folder: str | os.PathLike[str]) -> str:
+  """What follows the facts in the model card of a bundle."""
+  path = Path(folder) / _CARD
+  text = path.read_text(encoding='utf-8') if path.is_file() else ''
+  # The facts end with the one example of code.
+  head, fence, rest = text.partition('```python')
+  return rest.partition('```')[2].strip() if fence else head.strip()
 
 
 def _check_target(folder: Path) -> None:

@@ -13,6 +13,8 @@ import jax.numpy as jnp
 
 from stepwise._errors import InputError
 from stepwise._typing import DTypeLike
+from stepwise.decoding import DecodeConfig
+from stepwise.inference import PredictConfig
 from stepwise.models import ModelConfig
 
 _TYPES = {cls.__name__: cls for cls in typing.get_args(ModelConfig)}
@@ -34,6 +36,46 @@ def config_from_json(where: str, values: Any) -> Any:
       f'{", ".join(_TYPES)}.'
     )
   return _decode(where, _TYPES[values['type']], values['fields'])
+
+
+def decoding_to_json(decoding: PredictConfig) -> dict[str, Any]:
+  """How a model chooses; `batch_size` is no property of it."""
+  values = dataclasses.asdict(decoding)
+  del values['batch_size']
+  values['decode']['never'] = list(values['decode']['never'])
+  return values
+
+
+def decoding_from_json(where: str, values: Any) -> PredictConfig:
+  """What is not given is as by default, so that files outlive new options."""
+  values = _known(where, PredictConfig, values)
+  values |= {'decode': _known(where, DecodeConfig, values.get('decode', {}))}
+  never = values['decode'].get('never', [])
+  if not isinstance(never, list) or any(type(u) is not int for u in never):
+    raise InputError(f'{where}: never is {never!r}; a list of units is needed.')
+  values['decode'] |= {'never': tuple(never)}
+  try:
+    return PredictConfig(
+      **values | {'decode': DecodeConfig(**values['decode'])}
+    )
+  except (ValueError, TypeError) as error:
+    raise InputError(f'{where}: {error}.') from error
+
+
+def _known(where: str, cls: type, values: Any) -> dict[str, Any]:
+  """Fields of `cls`, of the types it has; `decode` and `never` are not."""
+  hints = typing.get_type_hints(cls)
+  if not isinstance(values, dict) or not values.keys() <= hints.keys():
+    unknown = sorted(values.keys() - hints) if isinstance(values, dict) else []
+    raise InputError(
+      f'{where} must be an object of {sorted(hints)}; it has unknown {unknown}.'
+    )
+  return {
+    name: value
+    if name in ('decode', 'never')
+    else _decode_field(f'{where}: {name}', hints[name], value)
+    for name, value in values.items()
+  }
 
 
 def _encode(config: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import typer
 class Precision(StrEnum):
   float32 = 'float32'
   float16 = 'float16'
+  int8 = 'int8'
 
 
 Source = Annotated[

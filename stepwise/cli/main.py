@@ -17,6 +17,7 @@ from stepwise.cli import (
   evaluate,
   evaluate_judgements,
   evaluate_rotowire,
+  export,
   infer,
   models,
   oracle,
@@ -44,6 +45,7 @@ app.command()(doctor.doctor)
 app.command()(evaluate.evaluate)
 app.command()(evaluate_judgements.evaluate_judgements)
 app.command()(evaluate_rotowire.evaluate_rotowire)
+app.command()(export.export)
 app.command()(infer.infer)
 app.command()(models.models)
 app.command()(oracle.oracle)

@@ -1,80 +1,298 @@
 """`stepwise summarize` and `stepwise demo`."""
 
 import json
+import os
 import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._json_output import check_folder
 
 if TYPE_CHECKING:
-  from stepwise.summarization import Summary
+  from stepwise.data import Document
+  from stepwise.summarization import Options, Summarizer, Summary
+
+# What is read of a folder.
+_TEXT_FILES = ('.txt', '.text', '.md')
+_LINES = ('.jsonl', '.jsonl.gz', '.jsonl.zst')
+
+
+class Order(StrEnum):
+  document = 'document'
+  selection = 'selection'
+
+
+Source = Annotated[
+  str,
+  typer.Argument(
+    metavar='FILE|-|DIR|FILE.jsonl',
+    help='A text; - is standard input. Or a folder of texts (.txt, .md), or a '
+    'file with one document a line, as JSON.',
+  ),
+]
+Sentences = Annotated[
+  int | None, typer.Option('--sentences', '-n', help='How many to choose.')
+]
+Words = Annotated[
+  int | None, typer.Option(help='As many sentences as fit into so many words.')
+]
+Ratio = Annotated[
+  float | None, typer.Option(help='This share of the sentences, 0 to 1.')
+]
+OrderOption = Annotated[Order, typer.Option(help='Of the summary.')]
+ModelOption = Annotated[
+  str, typer.Option(help='The folder of a bundle, `default` or `lead`.')
+]
+MustInclude = Annotated[
+  list[str],
+  typer.Option(
+    metavar='N|TEXT',
+    help='A sentence to choose in any case, by its number from 0 or by a '
+    'piece of its text; may be repeated.',
+  ),
+]
+Blocking = Annotated[
+  bool | None,
+  typer.Option(help='No three words in a row twice. Default: as the model.'),
+]
+AsJson = Annotated[
+  bool, typer.Option('--json', help='Print offsets and probabilities too.')
+]
+Html = Annotated[
+  Path | None,
+  typer.Option(metavar='OUT', help='Write a page that shows every step.'),
+]
 
 
 def summarize(
-  source: Annotated[
-    str, typer.Argument(metavar='FILE|-', help='A text file; - is stdin.')
-  ],
-  sentences: Annotated[
-    int, typer.Option(min=1, help='Sentences of the summary.')
-  ] = 3,
-  model: Annotated[
-    str, typer.Option(help='A system of `stepwise models`.')
-  ] = 'lead',
-  as_json: Annotated[
-    bool, typer.Option('--json', help='Print JSON with offsets.')
-  ] = False,
+  source: Source,
+  sentences: Sentences = None,
+  words: Words = None,
+  ratio: Ratio = None,
+  order: OrderOption = Order.document,
+  model: ModelOption = 'default',
+  must_include: MustInclude = [],  # noqa: B006, typer copies it.
+  trigram_blocking: Blocking = None,
+  as_json: AsJson = False,
+  html: Html = None,
 ) -> None:
-  """Summarises a text in a few of its own sentences."""
-  text = _read(source)
-  from stepwise.summarization import summarize as run
+  """Summarises texts in a few of their own sentences.
 
-  summary = run(text, sentences=sentences, model=model)
-  for warning in summary.warnings:
-    print(f'stepwise: {warning}', file=sys.stderr)
-  print(_as_json(summary) if as_json else summary.text)
+  Without a length the model stops by itself. Summaries go to standard output,
+  everything else to standard error. For a file of JSON lines there is one line
+  of JSON per line, in its order; a line or a file that cannot be summarised
+  becomes an error in its place, and the exit code is then 1.
+  """
+  check_folder(html)
+  if html and _is_many(source):
+    raise InputError('--html shows one document, not many.')
+  # Before JAX is imported: a mistake is told at once.
+  text = None if _is_many(source) else _read(source)
+  summarizer = _load(model)
+  from stepwise.summarization import Options
+
+  wishes = tuple(int(w) if w.isdecimal() else w for w in must_include)
+  options = Options(
+    sentences, words, ratio, order.value, wishes, trigram_blocking
+  )
+  if text is None:
+    _summarize_many(Path(source), summarizer, options, as_json)
+    return
+  summary = summarizer(text, options)
+  _warn(summary.warnings)
+  print(_json(summary.as_dict()) if as_json else summary.text)
+  if html:
+    _write_page(html, summary, title=_name(source))
 
 
 def demo() -> None:
   """Summarises an article that comes with the package."""
+  summarizer = _load('default')
   from stepwise.summarization import sample_article
-  from stepwise.summarization import summarize as run
 
   article = sample_article()
-  summary = run(article)
   print(
     f'Summarising a bundled article of {len(article.split())} words with the'
-    f' {summary.system} baseline: no trained model is bundled yet.\n',
+    ' model that comes with the package.\n',
     file=sys.stderr,
   )
-  print(summary.text)
+  print(summarizer(article).text)
+
+
+def _load(model: str) -> 'Summarizer':
+  from stepwise.cli._compilation_cache import use_compilation_cache
+  from stepwise.summarization import load_summarizer
+
+  use_compilation_cache()
+  return load_summarizer(model)
+
+
+def _is_many(source: str) -> bool:
+  return source != '-' and (Path(source).is_dir() or source.endswith(_LINES))
+
+
+def _name(source: str) -> str:
+  return 'standard input' if source == '-' else Path(source).name
 
 
 def _read(source: str) -> str:
-  if source == '-':
-    data, name = sys.stdin.buffer.read(), 'standard input'
-  else:
-    name = source
-    try:
-      data = Path(source).read_bytes()
-    except FileNotFoundError:
-      raise InputError(f'{source} does not exist.') from None
-    except OSError as error:
-      raise InputError(f'{source} cannot be read: {error.strerror}.') from None
+  name = _name(source) if source == '-' else source
+  try:
+    data = sys.stdin.buffer.read() if source == '-' else _bytes(source)
+  except OSError as error:
+    raise InputError(f'{name} cannot be read: {error.strerror}.') from None
   if b'\0' in data:
     raise InputError(f'{name} is not a text file: it has NUL bytes.')
   try:
-    return data.decode('utf-8-sig')
+    text = data.decode('utf-8-sig')
   except UnicodeDecodeError as error:
     raise InputError(
       f'{name} is not UTF-8: byte {error.start} cannot be decoded.'
     ) from None
+  if not text.strip():
+    raise InputError(f'{name} is empty: there is nothing to summarise.')
+  return text
 
 
-def _as_json(summary: 'Summary') -> str:
-  import dataclasses
+def _bytes(source: str) -> bytes:
+  try:
+    return Path(source).read_bytes()
+  except FileNotFoundError:
+    raise InputError(f'{source} does not exist.') from None
 
-  fields = dataclasses.asdict(summary) | {'words': summary.words}
+
+class _Item(NamedTuple):
+  """A document of many, or why it is none; `place` is where it stands."""
+
+  place: dict[str, Any]
+  content: 'str | Document | InputError'
+
+
+def _summarize_many(
+  source: Path, summarizer: 'Summarizer', options: 'Options', as_json: bool
+) -> None:
+  """Prints one result per document, as soon as it is there."""
+  folder = source.is_dir()
+  items = _files(source) if folder else _lines(source)
+  places: deque[dict[str, Any]] = deque()
+
+  def contents() -> 'Iterator[str | Document | InputError]':
+    for item in items:
+      places.append(item.place)
+      yield item.content
+
+  failed = 0
+  with _progress(f'Summaries of {source.name}') as advance:
+    for result in summarizer.many(contents(), options):
+      place = places.popleft()
+      failed += isinstance(result, InputError)
+      if folder and not as_json:
+        _print_file(place['file'], result)
+      else:
+        print(_json(place | _row(result, as_json)), flush=True)
+        if not isinstance(result, InputError):
+          _warn(f'{_where(place)}: {each}' for each in result.warnings)
+      advance()
+  if failed:
+    raise typer.Exit(1)
+
+
+def _files(folder: Path) -> Iterator[_Item]:
+  paths = sorted(
+    path
+    for path in folder.iterdir()
+    if path.suffix.lower() in _TEXT_FILES and path.is_file()
+  )
+  if not paths:
+    raise InputError(
+      f'{folder} has no text files, whose names end with '
+      f'{", ".join(_TEXT_FILES)}.'
+    )
+  for path in paths:
+    try:
+      yield _Item({'file': path.name}, _read(str(path)))
+    except InputError as error:
+      yield _Item({'file': path.name}, error)
+
+
+def _lines(path: Path) -> Iterator[_Item]:
+  from stepwise.data import find_format, parse_item
+
+  form = find_format(path)
+  for number, raw in form.items(path):
+    try:
+      document = parse_item(form, path, number, raw)
+      yield _Item({'line': number, 'id': document.id}, document)
+    except InputError as error:
+      yield _Item({'line': number}, error)
+
+
+def _row(result: 'Summary | InputError', whole: bool) -> dict[str, Any]:
+  """The format of `stepwise infer`, or all there is."""
+  if isinstance(result, InputError):
+    return {'error': str(result)}
+  if whole:
+    return result.as_dict()
+  return {
+    'units': [sentence.index for sentence in result.sentences],
+    'summary': [sentence.text for sentence in result.sentences],
+  }
+
+
+def _print_file(name: str, result: 'Summary | InputError') -> None:
+  if isinstance(result, InputError):
+    _warn([f'{name}: {result}'])
+    return
+  _warn(f'{name}: {warning}' for warning in result.warnings)
+  print(f'==> {name} <==\n{result.text}\n', flush=True)
+
+
+def _where(place: dict[str, Any]) -> str:
+  return place['file'] if 'file' in place else f'line {place["line"]}'
+
+
+def _warn(warnings: Iterable[str]) -> None:
+  for warning in warnings:
+    print(f'stepwise: {warning}', file=sys.stderr)
+
+
+def _json(fields: dict[str, Any]) -> str:
   return json.dumps(fields, ensure_ascii=False)
+
+
+@contextmanager
+def _progress(description: str) -> Iterator[Any]:
+  """Documents done, on a terminal; elsewhere silent."""
+  from rich.console import Console
+  from rich.progress import MofNCompleteColumn, Progress, TextColumn
+
+  console = Console(stderr=True)
+  with Progress(
+    TextColumn('{task.description}'),
+    MofNCompleteColumn(),
+    console=console,
+    transient=True,
+    disable=not console.is_terminal,
+  ) as progress:
+    task = progress.add_task(description, total=None)
+    yield lambda: progress.advance(task)
+
+
+def _write_page(path: Path, summary: 'Summary', title: str) -> None:
+  from stepwise.summarization import render_page, summary_page
+
+  beside = path.with_name(f'{path.name}.partial')
+  page = render_page(summary_page(summary, title))
+  try:
+    beside.write_text(page, encoding='utf-8')
+    os.replace(beside, path)
+  except OSError as error:
+    raise InputError(f'{path} cannot be written: {error.strerror}.') from None
+  _warn([f'wrote {path}.'])

@@ -1,19 +1,37 @@
 """From a text to its summary: splitting, reading, choosing, in one call."""
 
-from stepwise.summarization._summarizer import (
-  Sentence,
-  Summarizer,
-  Summary,
-  load_summarizer,
+from stepwise.summarization._api import (
   sample_article,
   summarize,
+  summarize_many,
 )
+from stepwise.summarization._models import Model, load_summarizer
+from stepwise.summarization._options import Options
+from stepwise.summarization._page import (
+  Page,
+  PageStep,
+  PageUnit,
+  render_page,
+  summary_page,
+)
+from stepwise.summarization._result import Order, Sentence, Step, Summary
+from stepwise.summarization._summarizer import Summarizer
 
 __all__ = [
+  'Model',
+  'Options',
+  'Order',
+  'Page',
+  'PageStep',
+  'PageUnit',
   'Sentence',
+  'Step',
   'Summarizer',
   'Summary',
   'load_summarizer',
+  'render_page',
   'sample_article',
   'summarize',
+  'summarize_many',
+  'summary_page',
 ]

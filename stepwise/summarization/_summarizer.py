@@ -1,167 +1,222 @@
-"""Summaries of plain texts by any system of the registry."""
+"""Summaries of plain texts by any model that chooses sentences."""
 
-import functools
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from importlib import resources
-from typing import Any
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 import jax
-from flax import linen as nn
+import numpy as np
 
 from stepwise._errors import InputError
-from stepwise.data import (
-  Buckets,
-  Document,
-  Record,
-  Tokenizer,
-  make_record,
-  pad_batch,
-  split_sentences,
-  wordpiece,
+from stepwise.data import Document, Record, Tokenizer, split_sentences
+from stepwise.inference import (
+  Chooser,
+  PredictConfig,
+  Prediction,
+  Predictor,
+  Reading,
+  inference_buckets,
+  read_document,
 )
-from stepwise.models import Batch, System, find_system, select
+from stepwise.models import System
+from stepwise.summarization._options import Options, demands_of, search_config
+from stepwise.summarization._result import Sentence, Step, Summary
 
-# What a system without limits of its own reads of a document.
-_MAX_TOKENS, _MAX_UNITS = 8192, 512
-
-
-@dataclass(frozen=True)
-class Sentence:
-  """A sentence of the document, verbatim: `text[start:end]`."""
-
-  text: str
-  start: int
-  end: int
-  index: int
+# Batches that are read before the first is decoded, so that they can be filled
+# with documents of similar size.
+_BATCHES_AHEAD = 8
 
 
-@dataclass(frozen=True)
-class Summary:
-  """The chosen sentences.
-
-  Attributes:
-    sentences: in the order of the summary.
-    system: the system that chose them.
-    warnings: what was not read, one sentence each.
-  """
-
-  sentences: tuple[Sentence, ...]
-  system: str
-  warnings: tuple[str, ...] = ()
-
-  @property
-  def text(self) -> str:
-    """One sentence per line."""
-    return '\n'.join(sentence.text for sentence in self.sentences)
-
-  @property
-  def words(self) -> int:
-    return len(self.text.split())
+class _Request(NamedTuple):
+  reading: Reading
+  config: PredictConfig
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Summarizer:
-  """A system with its weights, ready for texts.
+  """A model, ready for texts.
 
   Compiles once for every size of document; sizes are powers of two.
+
+  Attributes:
+    model: its configuration, or a baseline.
+    params: its parameters.
+    tokenizer: that it was trained with.
+    config: how it chooses if nothing is asked.
+    name: for people.
   """
 
-  system: System
-  model: nn.Module
-  variables: Any
+  model: Chooser
+  params: Any
   tokenizer: Tokenizer
-  buckets: Buckets = field(
-    default_factory=lambda: Buckets.geometric(_MAX_TOKENS, _MAX_UNITS, least=32)
-  )
+  config: PredictConfig
+  name: str
 
-  def __call__(self, text: str, sentences: int = 3) -> Summary:
+  def __call__(
+    self, text: str | Document, options: Options = Options()
+  ) -> Summary:
     """Summarises one text; see `stepwise.summarize`."""
-    if sentences < 1:
-      raise InputError(f'sentences is {sentences}, must be at least 1.')
-    document = Document(text, tuple(split_sentences(text)))
-    if not document.spans:
-      raise InputError('the text is empty: there is nothing to summarise.')
-    record = self._record(document)
-    batch = self._batch(record)
-    chosen = _select(self.model, self.variables, batch, sentences)[0]
-    return self._summary(document, record, [int(u) for u in chosen if u >= 0])
+    request = self._request(text, options)
+    (summary,) = self._summaries([request], options, batch_size=1)
+    return summary
 
-  def _record(self, document: Document) -> Record:
-    return make_record(
-      document,
-      self.tokenizer,
-      special_units=(),
-      max_units=self.buckets.units[-1],
-      max_tokens=self.buckets.lengths[-1],
-    )
+  def many(
+    self,
+    texts: Iterable[str | Document | InputError],
+    options: Options = Options(),
+    *,
+    batch_size: int | None = None,
+  ) -> Iterator[Summary | InputError]:
+    """One result per text, in order; what cannot be summarised is an error.
 
-  def _batch(self, record: Record) -> Batch:
-    length, units = self.buckets.bucket(len(record.tokens), record.num_units)
-    return Batch.of(
-      pad_batch([record], length=length, units=units, steps=1, batch=1)
-    )
+    Holds no more texts than a few batches.
+
+    Args:
+      texts: to summarise; one that could not even be read is passed on.
+      options: of all of them.
+      batch_size: texts decoded together; by default one on a CPU, where more
+        gain nothing, and eight elsewhere.
+    """
+    if batch_size is None:
+      batch_size = 1 if jax.default_backend() == 'cpu' else 8
+    remaining = iter(texts)
+    while chunk := list(islice(remaining, _BATCHES_AHEAD * batch_size)):
+      requests = [self._attempt(text, options) for text in chunk]
+      good = [each for each in requests if isinstance(each, _Request)]
+      found = iter(self._summaries(good, options, batch_size))
+      for each in requests:
+        yield next(found) if isinstance(each, _Request) else each
+
+  def _attempt(
+    self, text: str | Document | InputError, options: Options
+  ) -> _Request | InputError:
+    if isinstance(text, InputError):
+      return text
+    try:
+      return self._request(text, options)
+    except InputError as error:
+      return error
+
+  def _request(self, text: str | Document, options: Options) -> _Request:
+    document = text if isinstance(text, Document) else _document(text)
+    record = read_document(document, self.tokenizer, self.model)
+    demands = demands_of(options, document, record)
+    config = search_config(options, self.config, self.model, demands)
+    return _Request(Reading(document, record, demands), config)
+
+  def _summaries(
+    self, requests: Sequence[_Request], options: Options, batch_size: int
+  ) -> list[Summary]:
+    """Decodes those together that are searched alike."""
+    alike = defaultdict(list)
+    for position, request in enumerate(requests):
+      alike[request.config].append(position)
+    summaries: dict[int, Summary] = {}
+    for config, positions in alike.items():
+      predictor = Predictor(
+        self.model,
+        self.params,
+        dataclasses.replace(config, batch_size=batch_size),
+        inference_buckets(self.model),
+      )
+      readings = [requests[position].reading for position in positions]
+      found = predictor.predict(readings)
+      for position, each in zip(positions, found, strict=True):
+        reading = requests[position].reading
+        summaries[position] = self._summary(reading, each, options)
+    return [summaries[position] for position in range(len(requests))]
 
   def _summary(
-    self, document: Document, record: Record, units: Sequence[int]
+    self, reading: Reading, prediction: Prediction, options: Options
   ) -> Summary:
-    sentences = []
-    for unit in units:
-      start, end = document.spans[unit]
-      sentences.append(Sentence(document.text[start:end], start, end, unit))
-    return Summary(tuple(sentences), self.system.name, _warnings(record))
+    if prediction.broken:
+      raise InputError(
+        f'{self.name} gives scores that are not numbers: its weights are'
+        ' broken.'
+      )
+    # Baselines score by position: what would follow is no probability.
+    steps = (
+      tuple(Step(unit) for unit in prediction.units)
+      if isinstance(self.model, System)
+      else _steps(prediction)
+    )
+    sentences = _sentences(reading.document, steps)
+    if options.order == 'document':
+      sentences = sorted(sentences, key=lambda sentence: sentence.index)
+    summary = Summary(
+      tuple(sentences),
+      options.order,
+      steps,
+      self.name,
+      document=reading.document,
+    )
+    warnings = (*_cuts(reading.record), *_excess(summary, options))
+    return dataclasses.replace(summary, warnings=warnings)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 3))
-def _select(
-  model: nn.Module, variables: Any, batch: Batch, count: int
-) -> jax.Array:
-  return select(model, variables, batch, count)
+def _document(text: str) -> Document:
+  if not isinstance(text, str):
+    raise InputError(
+      f'a text is of type {type(text).__name__}, must be str or Document.'
+    )
+  try:
+    text.encode()
+  except UnicodeEncodeError as error:
+    raise InputError(
+      f'the text has half a surrogate pair at character {error.start}.'
+    ) from None
+  spans = tuple(split_sentences(text))
+  if not spans:
+    raise InputError('the text is empty: there is nothing to summarise.')
+  return Document(text, spans)
 
 
-def _warnings(record: Record) -> tuple[str, ...]:
-  warnings = []
+def _steps(prediction: Prediction) -> tuple[Step, ...]:
+  """Every choice, the stop included if it was one."""
+  indices = [*prediction.units, None]
+  return tuple(
+    Step(
+      indices[step],
+      float(log_prob),
+      tuple(np.exp(prediction.rankings[step]).astype(float).tolist()),
+      float(np.exp(prediction.stops[step])),
+    )
+    for step, log_prob in enumerate(prediction.log_probs)
+  )
+
+
+def _sentences(document: Document, steps: Sequence[Step]) -> list[Sentence]:
+  """The chosen sentences, in the order of choice."""
+  sentences = []
+  for number, step in enumerate(steps, start=1):
+    if step.index is not None:
+      start, end = document.spans[step.index]
+      text = document.text[start:end]
+      sentences.append(
+        Sentence(text, start, end, step.index, number, step.log_prob)
+      )
+  return sentences
+
+
+def _cuts(record: Record) -> Iterator[str]:
+  read = record.num_units - record.special
   if record.units_cut:
-    warnings.append(
-      f'the last {record.units_cut} sentences were not read: the document is'
-      ' longer than the model reads.'
+    yield (
+      f'only the first {read} of {read + record.units_cut} sentences were'
+      ' read: the document is longer than the model reads.'
     )
   if record.units_shortened:
-    warnings.append(
-      f'{record.units_shortened} sentences were read only in part: they are'
-      ' longer than the model reads.'
+    yield (
+      f'{record.units_shortened} of {read} sentences were read only in part:'
+      ' they are longer than the model reads.'
     )
-  return tuple(warnings)
 
 
-@functools.cache
-def load_summarizer(model: str = 'lead') -> Summarizer:
-  """A summarizer by name; only baselines can do without trained weights."""
-  system = find_system(model)
-  if system.config is not None or system.stepwise:
-    raise InputError(
-      f'{model} needs trained weights, and none are bundled: use lead.'
+def _excess(summary: Summary, options: Options) -> Iterator[str]:
+  if options.words and summary.words > options.words:
+    yield (
+      f'no sentence has {options.words} words or fewer: the summary is the'
+      f' shortest, of {summary.words}.'
     )
-  return Summarizer(system, system.build(), {}, wordpiece())
-
-
-def summarize(text: str, *, sentences: int = 3, model: str = 'lead') -> Summary:
-  """Summarises a text in a few of its own sentences.
-
-  Args:
-    text: any text; sentences are found by `stepwise.data.split_sentences`.
-    sentences: how many to choose.
-    model: a system of `stepwise models` that needs no trained weights.
-
-  >>> summary = summarize('It rained all day. The match was called off.',
-  ...                     sentences=1)
-  >>> summary.text
-  'It rained all day.'
-  """
-  return load_summarizer(model)(text, sentences)
-
-
-def sample_article() -> str:
-  """A short news story written for this project."""
-  folder = resources.files('stepwise.summarization')
-  return (folder / 'samples' / 'harbour.txt').read_text(encoding='utf-8')

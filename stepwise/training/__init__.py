@@ -1,5 +1,13 @@
 """Training in plain JAX, and what trained models are used for in bulk."""
 
+from stepwise.inference import (
+  PredictConfig,
+  Predictor,
+  Reading,
+  inference_buckets,
+  reading_limits,
+  special_units,
+)
 from stepwise.training._checkpoints import CheckpointStore
 from stepwise.training._config import (
   CheckpointConfig,
@@ -8,7 +16,6 @@ from stepwise.training._config import (
   MeshConfig,
   ModelSpec,
   OptimizerConfig,
-  PredictConfig,
   TrainConfig,
 )
 from stepwise.training._divergence import DivergenceError
@@ -17,7 +24,6 @@ from stepwise.training._gin import load_gin
 from stepwise.training._inference import (
   InferenceReport,
   digest_folder,
-  inference_buckets,
   write_summaries,
 )
 from stepwise.training._loop import TrainResult, load_trained, train
@@ -26,13 +32,8 @@ from stepwise.training._metrics import (
   MetricWriter,
   TensorBoardWriter,
 )
-from stepwise.training._models import (
-  reading_limits,
-  resolve_model,
-  special_units,
-)
+from stepwise.training._models import resolve_model
 from stepwise.training._optimizer import make_optimizer, make_schedule
-from stepwise.training._predict import Predictor, Reading
 from stepwise.training._state import TrainState, lower_update
 
 __all__ = [

@@ -11,8 +11,7 @@ from typing import Any
 
 from stepwise._errors import InputError
 from stepwise.data import Buckets
-from stepwise.decoding import DecodeConfig
-from stepwise.models import NEWS_DECODING
+from stepwise.inference import PredictConfig
 
 SCHEDULES = ('constant', 'inverse_sqrt', 'linear')
 EXAMPLES = ('all', 'steps', 'sample')
@@ -105,24 +104,6 @@ class InputConfig:
   def __post_init__(self) -> None:
     _at_least('batch_size', self.batch_size, 1)
     _one_of('examples', self.examples, EXAMPLES)
-
-
-@dataclasses.dataclass(frozen=True)
-class PredictConfig:
-  """How trained models choose units.
-
-  Attributes:
-    decode: the search of a stepwise model.
-    top_k: units that an extractive model chooses.
-    trigram_blocking: never choose a unit that shares a trigram with a chosen
-      one.
-    batch_size: documents decoded together.
-  """
-
-  decode: DecodeConfig = NEWS_DECODING
-  top_k: int = 3
-  trigram_blocking: bool = False
-  batch_size: int = 8
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,11 +9,10 @@ import numpy as np
 from stepwise._errors import InputError
 from stepwise.data import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
+from stepwise.inference import PredictConfig, Predictor, Reading
 from stepwise.models import Batch
-from stepwise.training._config import PredictConfig
 from stepwise.training._input import Examples, Labelled
 from stepwise.training._models import Selector
-from stepwise.training._predict import Predictor, Reading
 
 # Takes the parameters as numpy arrays, returns named numbers.
 Evaluator = Callable[[Any], dict[str, float]]

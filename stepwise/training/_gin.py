@@ -23,6 +23,7 @@ import gin
 from stepwise._errors import InputError
 from stepwise.data import Buckets
 from stepwise.decoding import DecodeConfig
+from stepwise.inference import PredictConfig
 from stepwise.training._config import (
   CheckpointConfig,
   EvaluationConfig,
@@ -30,7 +31,6 @@ from stepwise.training._config import (
   MeshConfig,
   ModelSpec,
   OptimizerConfig,
-  PredictConfig,
   TrainConfig,
 )
 

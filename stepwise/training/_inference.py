@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise.data import (
-  Buckets,
   ResumableLines,
   Tokenizer,
   find_format,
-  make_record,
   parse_item,
 )
-from stepwise.training._config import PredictConfig
-from stepwise.training._models import Selector, reading_limits
-from stepwise.training._predict import Predictor, Reading
+from stepwise.inference import (
+  Chooser,
+  PredictConfig,
+  Predictor,
+  Reading,
+  read_document,
+)
 
 # Batches between two writes: a killed run repeats no more than these.
 _BATCHES_PER_WRITE = 8
-# Sizes of batches where a model sets no limit of its own.
-_MAX_TOKENS, _MAX_UNITS, _LEAST = 8192, 512, 32
 
 
 class Line(NamedTuple):
@@ -85,27 +85,16 @@ def write_summaries(
   return _count(Path(target))
 
 
-def inference_buckets(config: Selector) -> Buckets:
-  """Sizes that hold whatever the model reads."""
-  limits = reading_limits(config)
-  units = limits.max_units or _MAX_UNITS
-  unit_tokens = limits.max_unit_tokens
-  tokens = units * unit_tokens if unit_tokens else _MAX_TOKENS
-  return Buckets.geometric(limits.max_tokens or tokens, units, least=_LEAST)
-
-
 def _lines(
-  path: Path, tokenizer: Tokenizer, config: Selector, done: set[int]
+  path: Path, tokenizer: Tokenizer, model: Chooser, done: set[int]
 ) -> Iterator[Line]:
   form = find_format(path)
-  limits = dataclasses.asdict(reading_limits(config))
-  limits['max_units'] = limits['max_units'] or _MAX_UNITS
   for number, raw in form.items(path):
     if number in done:
       continue
     try:
       document = parse_item(form, path, number, raw)
-      record = make_record(document, tokenizer, **limits)
+      record = read_document(document, tokenizer, model)
       yield Line(number, Reading(document, record))
     except InputError as error:
       yield Line(number, None, str(error))

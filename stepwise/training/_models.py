@@ -9,7 +9,9 @@ import jax.numpy as jnp
 from flax import linen as nn
 
 from stepwise._errors import InputError
-from stepwise.data import RecordOptions
+
+# `_input` has the special units from here, beside the rest of a model.
+from stepwise.inference import special_units as special_units
 from stepwise.layers import ETCConfig, TransformerConfig
 from stepwise.models import (
   Batch,
@@ -25,8 +27,6 @@ from stepwise.models import (
 from stepwise.training._config import ModelSpec
 
 Body = ETCConfig | TransformerConfig
-# Tokens that models without a limit of their own read of running text.
-_RUNNING_TEXT = 8192
 # What can be trained on records: every model but the realiser.
 Selector = ETCSumConfig | HiBERTConfig | BERTSumConfig
 Loss = Callable[..., LossSums]
@@ -64,32 +64,6 @@ def _remat(encoder: Body) -> dict[str, Any]:
   if isinstance(encoder, ETCConfig):
     return {'remat_period': 1}
   return {'remat': True}
-
-
-def special_units(config: Selector) -> tuple[str, ...]:
-  """Names of the special units that its records begin with."""
-  if not config.stepwise:
-    return ()
-  if config.begin_unit == 1:
-    return ('eot', 'beg')
-  return ('eos', 'eot', 'beg')
-
-
-def reading_limits(config: Selector) -> RecordOptions:
-  """How a model's records are cut when a document is longer than it reads."""
-  special = special_units(config)
-  if isinstance(config, ETCSumConfig):
-    return RecordOptions(special, max_tokens=config.document_tokens)
-  if isinstance(config, BERTSumConfig):
-    return RecordOptions(special, max_tokens=config.encoder.positions)
-  max_units = config.encoder.document_positions or None
-  if config.encoder.window:
-    return RecordOptions(special, max_units=max_units, max_tokens=_RUNNING_TEXT)
-  return RecordOptions(
-    special,
-    max_units=max_units,
-    max_unit_tokens=config.max_unit_tokens - 1,
-  )
 
 
 def loss_of(

@@ -8,11 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
+from typer.testing import CliRunner
 
+import stepwise
 from stepwise._errors import InputError
 from stepwise.checkpoints import _bundle as bundle_module
-from stepwise.checkpoints import load_bundle, save_bundle
+from stepwise.checkpoints import export, load_bundle, save_bundle
 from stepwise.checkpoints._config_json import config_from_json, config_to_json
+from stepwise.checkpoints._quantised import dequantise, quantise
+from stepwise.cli.main import app
+from stepwise.decoding import DecodeConfig
+from stepwise.inference import PredictConfig
 from stepwise.layers import HierarchicalConfig, TransformerConfig
 from stepwise.models import (
   CONFIGS,
@@ -29,6 +35,10 @@ BODY = TransformerConfig(
   vocab=97, embed=15, heads=3, mlp=17, layers=1, positions=61
 )
 CONFIG = BERTSumConfig(BODY, cls=2, sep=3)
+# Large enough that some of its matrices are stored in eight bits.
+WIDE = BERTSumConfig(
+  dataclasses.replace(BODY, vocab=197, embed=66, mlp=71), cls=2, sep=3
+)
 BPE_BODY = dataclasses.replace(BODY, vocab=100)
 
 
@@ -107,6 +117,136 @@ def test_values_too_large_for_float16(tmp_path):
   with pytest.raises(InputError, match='scorer/dense/bias are too large for f'):
     save_bundle(tmp_path / 'x', CONFIG, params, tokenizer=None, dtype='float16')
   assert not list(tmp_path.iterdir())
+
+
+def test_int8_rounds_no_further_than_half_a_step(folder, tmp_path):
+  params = random_params(WIDE)
+  eighth = tmp_path / 'eighth'
+  save_bundle(eighth, WIDE, params, tokenizer=None, dtype='int8')
+  save_bundle(tmp_path / 'whole', WIDE, params, tokenizer=None)
+  stored = load_file(eighth / 'model.safetensors')
+  loaded = flat(load_bundle(eighth).variables['params'])
+  assert loaded.keys() == flat(params).keys()
+  for path, array in flat(params).items():
+    assert loaded[path].dtype == np.float32
+    if array.size >= 4096:
+      assert stored[path].dtype == np.int8
+      scale = stored[f'{path}#scale']
+      error = np.abs(loaded[path] - array)
+      assert (error <= scale * 0.5001).all()
+      # As many steps as there are: some value of each reaches the end.
+      assert np.abs(stored[path]).max() == 127
+      assert scale.size * 64 <= array.size
+    else:
+      rounded = array.astype(np.float16).astype(np.float32)
+      np.testing.assert_array_equal(loaded[path], rounded)
+  sizes = [
+    (tmp_path / name / 'model.safetensors').stat().st_size
+    for name in ('whole', 'eighth')
+  ]
+  assert sizes[1] < 0.32 * sizes[0]
+
+
+def test_scales_are_of_rows_or_columns_whichever_lose_less():
+  """Rows of different length want scales by row, columns by column."""
+  values = np.random.default_rng(0).normal(size=(67, 71)).astype(np.float32)
+  steep = np.geomspace(1, 1000, 67, dtype=np.float32)[:, None]
+  weights = {'rows': values * steep, 'columns': (values * steep).T}
+  stored = quantise(weights)
+  assert stored['rows#scale'].shape == (67, 1)
+  assert stored['columns#scale'].shape == (1, 67)
+  heads = values[:64, :64].reshape(64, 4, 16) * np.geomspace(
+    1, 1000, 64, dtype=np.float32
+  ).reshape(1, 4, 16)
+  assert quantise({'x': heads})['x#scale'].shape == (1, 4, 16)
+  zeros = quantise({'x': np.zeros((64, 64), np.float32)})
+  assert (dequantise('here', zeros)['x'] == 0).all()
+
+
+def test_damaged_scales(tmp_path):
+  save_bundle(
+    tmp_path / 'x', WIDE, random_params(WIDE), tokenizer=None, dtype='int8'
+  )
+  path = tmp_path / 'x' / 'model.safetensors'
+  stored = load_file(path)
+  name = 'encoder/embeddings/token/embedding'
+  wrong = {f'{name}#scale': np.ones((3, 1), np.float32)}
+  save_file(stored | wrong, path)
+  with pytest.raises(InputError, match=r'which scales of \[3, 1\] do not fit'):
+    load_bundle(tmp_path / 'x')
+  del stored[f'{name}#scale']
+  save_file(stored, path)
+  with pytest.raises(InputError, match='embedding#scale do not belong'):
+    load_bundle(tmp_path / 'x')
+
+
+DECODING = PredictConfig(
+  DecodeConfig(3, min_units=2, beam_size=5, stop_unit=0, never=(1,)),
+  top_k=2,
+  trigram_blocking=True,
+)
+
+
+def test_how_to_choose_travels_along(folder):
+  assert load_bundle(folder).decoding is None
+  params = random_params(CONFIG)
+  save_bundle(folder, CONFIG, params, tokenizer=None, decoding=DECODING)
+  loaded = load_bundle(folder)
+  assert loaded.decoding == DECODING
+  assert loaded.name == 'model'
+  change_json(folder, lambda v: v['decoding']['decode'].pop('beam_size'))
+  decode = dataclasses.replace(DECODING.decode, beam_size=1)
+  assert load_bundle(folder).decoding == dataclasses.replace(
+    DECODING, decode=decode
+  )
+
+
+def test_bundles_of_the_first_format_load(folder):
+  change_json(folder, lambda values: values.update(format=1))
+  assert load_bundle(folder).config == CONFIG
+
+
+@pytest.mark.parametrize(
+  ('decoding', 'message'),
+  [
+    ([], 'decoding must be an object of'),
+    ({'top': 1}, r"has unknown \['top'\]"),
+    ({'top_k': 'a'}, "top_k is 'a'; int is needed"),
+    ({'decode': {}}, 'max_units'),
+    ({'decode': {'max_units': 0}}, 'max_units is 0 but must be at least 1'),
+    ({'decode': {'max_units': 3, 'never': 1}}, 'a list of units is needed'),
+  ],
+)
+def test_wrong_ways_to_choose(folder, decoding, message):
+  change_json(folder, lambda values: values.update(decoding=decoding))
+  with pytest.raises(InputError, match=message):
+    load_bundle(folder)
+
+
+def test_export_keeps_all_but_the_precision(folder, tmp_path):
+  params = random_params(CONFIG)
+  save_bundle(
+    folder, CONFIG, params, tokenizer=None, decoding=DECODING, card='Of mine.'
+  )
+  export(folder, tmp_path / 'small', dtype='float16')
+  small = load_bundle(tmp_path / 'small')
+  assert (small.config, small.decoding) == (CONFIG, DECODING)
+  card = (tmp_path / 'small' / 'README.md').read_text()
+  assert card.count('Of mine.') == card.count('```python') == 1
+  assert '(float16)' in card
+
+
+def test_export_from_the_command_line(tmp_path):
+  config = CONFIGS['bertsum_tiny']
+  save_bundle(tmp_path / 'x', config, random_params(config))
+  arguments = ['export', str(tmp_path / 'x'), str(tmp_path / 'y')]
+  arguments += ['--dtype', 'int8', '--max-units', '2', '--trigram-blocking']
+  done = CliRunner().invoke(app, arguments)
+  assert done.stdout.startswith(f'Wrote {tmp_path / "y"}: int8, ')
+  loaded = stepwise.load(tmp_path / 'y')
+  assert loaded.decoding.top_k == 2
+  assert loaded.decoding.trigram_blocking
+  assert loaded.tokenizer.name == 'wordpiece'
 
 
 def test_bundled_vocabulary(tmp_path):
@@ -239,7 +379,7 @@ def set_field(value, *path):
 @pytest.mark.parametrize(
   ('change', 'message'),
   [
-    (set_field(2, 'format'), 'has format 2, but this version .* format 1'),
+    (set_field(3, 'format'), 'has format 3, but this version .* format 2'),
     (set_field('1', 'format'), 'not the configuration of a stepwise bundle'),
     (set_field(1, 'more'), r"has \['format', 'model', 'more', 'tokenizer'\]"),
     (set_field('spm', 'tokenizer'), "tokenizer is 'spm'; wordpiece or"),

@@ -1,0 +1,43 @@
+"""A bundle in another precision, or with another way to choose."""
+
+import os
+from pathlib import Path
+
+from stepwise.checkpoints._bundle import (
+  WeightDType,
+  card_text,
+  load_bundle,
+  save_bundle,
+)
+from stepwise.inference import PredictConfig
+
+
+def export(
+  source: str | os.PathLike[str],
+  out: str | os.PathLike[str],
+  *,
+  dtype: WeightDType = 'float32',
+  decoding: PredictConfig | None = None,
+) -> None:
+  """Writes a bundle again; its card and its tokeniser go along.
+
+  Args:
+    source: a bundle.
+    out: the new one, which may be the same folder.
+    dtype: of the stored weights.
+    decoding: how the model chooses; None = as the source says.
+  """
+  bundle = load_bundle(source)
+  tokenizer = None
+  if bundle.tokenizer is not None:
+    name = bundle.tokenizer.name
+    tokenizer = Path(source) if name == 'byte_level_bpe' else name
+  save_bundle(
+    out,
+    bundle.config,
+    bundle.variables['params'],
+    tokenizer=tokenizer,
+    card=card_text(source),
+    dtype=dtype,
+    decoding=decoding or bundle.decoding,
+  )

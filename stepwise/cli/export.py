@@ -1,0 +1,64 @@
+"""`stepwise export`: a bundle, smaller or with another way to choose."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stepwise.cli.convert import DType, Precision
+
+Source = Annotated[Path, typer.Argument(metavar='BUNDLE', help='A bundle.')]
+Target = Annotated[
+  Path, typer.Argument(metavar='OUT', help='The folder to write.')
+]
+MaxUnits = Annotated[
+  int | None, typer.Option(min=1, help='Most sentences of a summary.')
+]
+MinUnits = Annotated[
+  int | None, typer.Option(min=1, help='Fewest sentences of a summary.')
+]
+Beam = Annotated[int | None, typer.Option(min=1, help='Plans to search.')]
+Blocking = Annotated[bool | None, typer.Option(help='No trigram twice.')]
+
+
+def export(
+  bundle: Source,
+  out: Target,
+  precision: DType = Precision.float32,
+  max_units: MaxUnits = None,
+  min_units: MinUnits = None,
+  beam: Beam = None,
+  trigram_blocking: Blocking = None,
+) -> None:
+  """Write a bundle again: smaller, or with other defaults of choosing.
+
+  Models that are not stepwise always choose --max-units, as far as there are.
+  """
+  from stepwise.checkpoints import export as run
+
+  given = {'max_units': max_units, 'min_units': min_units, 'beam_size': beam}
+  changes = {name: value for name, value in given.items() if value is not None}
+  decoding = None
+  if changes or trigram_blocking is not None:
+    decoding = _changed(bundle, changes, trigram_blocking)
+  run(bundle, out, dtype=precision.value, decoding=decoding)
+  size = sum(path.stat().st_size for path in out.iterdir())
+  print(f'Wrote {out}: {precision.value}, {size / 1e6:.1f} MB.')
+
+
+def _changed(bundle: Path, changes: dict, blocking: bool | None):
+  import dataclasses
+
+  from stepwise.checkpoints import load_bundle
+  from stepwise.inference import default_config
+
+  loaded = load_bundle(bundle)
+  config = loaded.decoding or default_config(loaded.config)
+  return dataclasses.replace(
+    config,
+    decode=dataclasses.replace(config.decode, **changes),
+    top_k=changes.get('max_units', config.top_k),
+    trigram_blocking=(
+      config.trigram_blocking if blocking is None else blocking
+    ),
+  )

@@ -1,0 +1,34 @@
+"""From records to chosen units: what every use of a trained model shares."""
+
+from stepwise.inference._config import PredictConfig, default_config
+from stepwise.inference._limits import (
+  Chooser,
+  inference_buckets,
+  longest_plan,
+  read_document,
+  reading_limits,
+  special_units,
+)
+from stepwise.inference._predict import (
+  Budget,
+  Demands,
+  Prediction,
+  Predictor,
+  Reading,
+)
+
+__all__ = [
+  'Budget',
+  'Chooser',
+  'Demands',
+  'PredictConfig',
+  'Prediction',
+  'Predictor',
+  'Reading',
+  'default_config',
+  'inference_buckets',
+  'longest_plan',
+  'read_document',
+  'reading_limits',
+  'special_units',
+]

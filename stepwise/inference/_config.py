@@ -1,0 +1,38 @@
+"""How models choose units."""
+
+import dataclasses
+
+from stepwise.decoding import DecodeConfig
+from stepwise.inference._limits import Chooser, special_units
+from stepwise.models import NEWS_DECODING
+
+
+@dataclasses.dataclass(frozen=True)
+class PredictConfig:
+  """How trained models choose units.
+
+  Attributes:
+    decode: the search of a stepwise model.
+    top_k: units that an extractive model chooses.
+    trigram_blocking: never choose a unit that shares a trigram with a chosen
+      one.
+    batch_size: documents decoded together.
+  """
+
+  decode: DecodeConfig = NEWS_DECODING
+  top_k: int = 3
+  trigram_blocking: bool = False
+  batch_size: int = 8
+
+
+def default_config(model: Chooser) -> PredictConfig:
+  """The paper's news setting, with the special units of a model."""
+  special = special_units(model)
+  if not special:
+    return PredictConfig()
+  decode = dataclasses.replace(
+    NEWS_DECODING,
+    stop_unit=special.index('eot'),
+    never=(special.index('beg'),),
+  )
+  return PredictConfig(decode)

@@ -1,0 +1,150 @@
+"""Headless Chromium by the WebDriver protocol, without a library for it."""
+
+import base64
+import contextlib
+import json
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser')
+DRIVER = shutil.which('chromedriver')
+_FLAGS = [
+  *('--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'),
+  *('--no-first-run', '--disable-background-networking'),
+  *('--disable-component-update', '--disable-sync', '--hide-scrollbars'),
+]
+
+
+class Browser:
+  """A session; elements are found by CSS selectors."""
+
+  def __init__(self, address: str):
+    self._address = address
+    self._session = ''
+
+  def open(self, profile: str, *flags: str) -> None:
+    options = {
+      'binary': CHROMIUM,
+      'args': [*_FLAGS, f'--user-data-dir={profile}', *flags],
+    }
+    capabilities = {
+      'goog:chromeOptions': options,
+      'goog:loggingPrefs': {'performance': 'ALL', 'browser': 'ALL'},
+    }
+    body = {'capabilities': {'alwaysMatch': capabilities}}
+    self._session = f'/session/{self._call("", "POST", body)["sessionId"]}'
+
+  def close(self) -> None:
+    if self._session:
+      self._call(self._session, 'DELETE')
+
+  def load(self, page: Path, width: int, height: int) -> None:
+    """Opens a file in a window of that size, whatever the least of it is."""
+    self.devtools(
+      'Emulation.setDeviceMetricsOverride',
+      width=width,
+      height=height,
+      deviceScaleFactor=1,
+      mobile=width < 500,
+    )
+    self._post('/url', url=page.as_uri())
+
+  def devtools(self, command: str, **parameters: Any) -> Any:
+    return self._post('/goog/cdp/execute', cmd=command, params=parameters)
+
+  def run(self, script: str, *arguments: Any) -> Any:
+    return self._post('/execute/sync', script=script, args=list(arguments))
+
+  def press(self, *keys: str) -> None:
+    actions = [
+      {'type': kind, 'value': key}
+      for key in keys
+      for kind in ('keyDown', 'keyUp')
+    ]
+    source = {'type': 'key', 'id': 'keyboard', 'actions': actions}
+    self._post('/actions', actions=[source])
+
+  def point(self, selector: str, *, click: bool = False) -> None:
+    move = {
+      'type': 'pointerMove',
+      'duration': 0,
+      'x': 0,
+      'y': 0,
+      'origin': self._post('/element', using='css selector', value=selector),
+    }
+    buttons = [{'type': 'pointerDown', 'button': 0}]
+    buttons += [{'type': 'pointerUp', 'button': 0}]
+    source = {
+      'type': 'pointer',
+      'id': 'mouse',
+      'actions': [move, *(buttons if click else [])],
+    }
+    self._post('/actions', actions=[source])
+
+  def screenshot(self, path: Path) -> None:
+    path.write_bytes(
+      base64.b64decode(self._call(f'{self._session}/screenshot', 'GET'))
+    )
+
+  def log(self, kind: str) -> list[Any]:
+    return self._post('/se/log', type=kind)
+
+  def _post(self, what: str, **body: Any) -> Any:
+    return self._call(f'{self._session}{what}', 'POST', body)
+
+  def _call(self, what: str, method: str, body: Any = None) -> Any:
+    request = urllib.request.Request(
+      f'{self._address}{what or "/session"}',
+      method=method,
+      data=None if body is None else json.dumps(body).encode(),
+      headers={'Content-Type': 'application/json'},
+    )
+    try:
+      with urllib.request.urlopen(request, timeout=120) as answer:
+        return json.load(answer)['value']
+    except urllib.error.HTTPError as error:
+      with error:
+        raise RuntimeError(f'{what}: {error.read().decode()}') from None
+
+
+@contextlib.contextmanager
+def browser(*flags: str) -> Iterator[Browser]:
+  """A browser of one's own, gone afterwards."""
+  assert DRIVER is not None
+  with socket.socket() as free:
+    free.bind(('127.0.0.1', 0))
+    port = free.getsockname()[1]
+  process = subprocess.Popen(
+    [DRIVER, f'--port={port}'],
+    stdout=subprocess.DEVNULL,
+    stderr=subprocess.DEVNULL,
+  )
+  found = Browser(f'http://127.0.0.1:{port}')
+  try:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+      _wait(port)
+      found.open(profile, *flags)
+      try:
+        yield found
+      finally:
+        found.close()
+  finally:
+    process.terminate()
+    process.wait(timeout=30)
+
+
+def _wait(port: int) -> None:
+  for _ in range(300):
+    with contextlib.suppress(OSError):
+      socket.create_connection(('127.0.0.1', port), timeout=1).close()
+      return
+    time.sleep(0.1)
+  raise RuntimeError('chromedriver does not answer')
