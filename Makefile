@@ -14,7 +14,7 @@ TRAIN ?= train.jsonl
 VALID ?= valid.jsonl
 RUN ?= tiny-run
 
-.PHONY: demo train-tiny test test-all lint types unit format bench clean
+.PHONY: demo train-tiny train-default test test-all lint types unit format bench clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
@@ -22,6 +22,10 @@ demo: $(VENV)/.run-installed
 # A tiny ETCSum and HiBERT, from articles to ROUGE and bundles, in minutes.
 train-tiny: $(VENV)/.run-installed
 	$(BIN)/stepwise bench tiny_training $(RUN) --train $(TRAIN) --valid $(VALID)
+
+# The model of the package, from NEWS, a folder of raw articles: in hours.
+train-default: $(VENV)/.minilm-installed
+	$(MAKE) -f gin/default/train.mk NEWS=$(NEWS)
 
 test: lint types unit
 

@@ -18,14 +18,16 @@ def export(
   *,
   dtype: WeightDType = 'float32',
   decoding: PredictConfig | None = None,
+  card: str | None = None,
 ) -> None:
-  """Writes a bundle again; its card and its tokeniser go along.
+  """Writes a bundle again; its tokeniser goes along.
 
   Args:
     source: a bundle.
     out: the new one, which may be the same folder.
     dtype: of the stored weights.
     decoding: how the model chooses; None = as the source says.
+    card: Markdown of the new card; None = that of the source.
   """
   bundle = load_bundle(source)
   tokenizer = None
@@ -37,7 +39,7 @@ def export(
     bundle.config,
     bundle.variables['params'],
     tokenizer=tokenizer,
-    card=card_text(source),
+    card=card_text(source) if card is None else card,
     dtype=dtype,
     decoding=decoding or bundle.decoding,
   )

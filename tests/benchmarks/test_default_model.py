@@ -1,0 +1,128 @@
+"""The default model's pipeline: choices, card and recipe."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks import default_card, default_model
+from stepwise._errors import InputError
+from stepwise.checkpoints import initial_params, load_bundle, save_bundle
+from stepwise.data import read_documents
+from stepwise.inference import (
+  PredictConfig,
+  Predictor,
+  Reading,
+  inference_buckets,
+  read_document,
+)
+from stepwise.models import find_config, twin
+from tests.training.runs import write_articles
+
+ROOT = Path(default_model.__file__).parents[1]
+
+
+@pytest.fixture(scope='module')
+def articles(tmp_path_factory):
+  folder = tmp_path_factory.mktemp('articles')
+  return write_articles(folder / 'articles.jsonl', 5)
+
+
+@pytest.mark.parametrize('name', ['stepwise', 'stepwise_3_triblk', 'twin'])
+def test_choices_are_those_of_the_predictor(articles, tmp_path, name):
+  config = find_config('hibert_tiny')
+  if name == 'twin':
+    config = twin(config)
+  save_bundle(tmp_path / 'bundle', config, initial_params(config))
+  bundle = load_bundle(tmp_path / 'bundle')
+  default_model.main(
+    [str(tmp_path / 'bundle'), str(articles), str(tmp_path), name]
+  )
+  lines = (tmp_path / f'{name}.jsonl').read_text().splitlines()
+  variants = default_model.STEPWISE | default_model.TWIN
+  variant = variants[name]
+  choose = PredictConfig(
+    variant.decode or PredictConfig().decode,
+    trigram_blocking=variant.trigram_blocking,
+  )
+  predictor = Predictor(
+    config, bundle.variables['params'], choose, inference_buckets(config)
+  )
+  assert bundle.tokenizer is not None
+  documents = list(read_documents(articles))
+  expected = predictor(
+    [Reading(d, read_document(d, bundle.tokenizer, config)) for d in documents]
+  )
+  assert [json.loads(line)['units'] for line in lines] == expected
+  assert [json.loads(line)['summary'] for line in lines] == [
+    [document.units[unit] for unit in units]
+    for document, units in zip(documents, expected, strict=True)
+  ]
+
+
+def test_unknown_variants_are_named(articles, tmp_path):
+  config = find_config('hibert_tiny')
+  save_bundle(tmp_path / 'bundle', config, initial_params(config))
+  with pytest.raises(InputError, match=r"\['twin'\] are not among"):
+    default_model.main(
+      [str(tmp_path / 'bundle'), str(articles), str(tmp_path), 'twin']
+    )
+
+
+def interval(mean):
+  return {'mean': mean, 'low': mean - 1, 'high': mean + 1}
+
+
+def test_the_card_has_every_system_and_the_differences():
+  names = ['report/stepwise_3_triblk.jsonl', 'lead:3']
+  scores = {kind: {'f1': interval(40.0)} for kind in default_card._COLUMNS}
+  pair = {kind: interval(1.25) for kind in default_card._COLUMNS}
+  evaluation = {
+    'documents': 5000,
+    'command': 'stepwise evaluate a b',
+    'device': 'x86_64, 2 cores',
+    'date': '2026-01-01',
+    'systems': [
+      {'name': name, 'rouge': scores, 'lengths': {'mean': 61.3}}
+      for name in names
+    ],
+    'comparisons': [
+      {'first': names[0], 'second': names[1], 'difference': pair}
+    ],
+  }
+  metrics = [
+    {'step': 10, 'train/steps_per_second': 0.5},
+    {'step': 10, 'validation/loss': 1.0},
+    {'step': 40, 'train/steps_per_second': 0.25},
+  ]
+  card = default_card.render(evaluation, metrics)
+  assert '| Lead-3 | 40.00 (39.00 to 41.00) |' in card
+  assert '| Lead-3 | +1.25 (+0.25 to +2.25) |' in card
+  # 10 steps at 0.5 and 30 at 0.25 a second.
+  assert '40 updates, 2 minutes.' in card
+
+
+def dry_run(folder, *settings):
+  return subprocess.run(
+    ['make', '-n', '-f', 'gin/default/train.mk', f'RUN={folder}', *settings],
+    cwd=ROOT,
+    capture_output=True,
+    text=True,
+    check=False,
+  )
+
+
+@pytest.mark.skipif(not shutil.which('make'), reason='needs make')
+def test_the_recipe_goes_from_articles_to_the_package(tmp_path):
+  for name in ('train.jsonl', 'valid.jsonl'):
+    (tmp_path / name).touch()
+  run = dry_run(tmp_path / 'run', f'NEWS={tmp_path}')
+  assert run.returncode == 0, run.stderr
+  steps = ['data sample', 'data build', 'convert', 'train', 'evaluate']
+  for step in steps:
+    assert f'stepwise {step}' in run.stdout
+  missing = dry_run(tmp_path / 'run')
+  assert missing.returncode == 2
+  assert 'set NEWS to a folder' in missing.stderr
