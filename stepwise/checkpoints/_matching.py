@@ -26,8 +26,10 @@ def to_numpy(params: Params) -> Weights:
 
 def unflatten(weights: Mapping[str, Any]) -> Params:
   """The tree of flat weights, as float32 on the default device."""
+  # Converted on the host: JAX would compile a program for every shape.
   arrays = {
-    path: jnp.asarray(array, jnp.float32) for path, array in weights.items()
+    path: jnp.asarray(np.asarray(array, np.float32))
+    for path, array in weights.items()
   }
   return traverse_util.unflatten_dict(arrays, sep='/')
 

@@ -26,7 +26,7 @@ class Options:
   sentences: int | None = None
   words: int | None = None
   ratio: float | None = None
-  order: Order = 'document'
+  order: str = 'document'
   must_include: tuple[int | str, ...] = ()
   trigram_blocking: bool | None = None
 

@@ -73,7 +73,7 @@ class Summary:
   """
 
   sentences: tuple[Sentence, ...]
-  order: Order
+  order: str
   steps: tuple[Step, ...]
   model: str
   warnings: tuple[str, ...] = ()

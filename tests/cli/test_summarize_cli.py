@@ -1,67 +1,313 @@
 """`stepwise summarize` and `stepwise demo`, as a user calls them."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
+import jax
 import pytest
 from typer.testing import CliRunner
 
+import stepwise
 from stepwise._errors import InputError
+from stepwise.cli import _compilation_cache
 from stepwise.cli.main import app
-from stepwise.summarization import sample_article, summarize
+from stepwise.summarization import _models, sample_article, summarize
+from tests.summarization.tiny_bundles import tiny_bundle
 
 TEXT = 'It rained all day. The match was called off. Nobody minded much.'
 
 
-def invoke(*args, **options):
-  return CliRunner().invoke(app, list(args), **options)
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch):
+  """Tests neither profit from the user's cache nor fill it."""
+  monkeypatch.setenv('STEPWISE_CACHE', 'off')
 
 
-def test_file_and_standard_input_give_the_same_text(tmp_path):
+@pytest.fixture(scope='module')
+def bundle(tmp_path_factory):
+  return tiny_bundle(tmp_path_factory.mktemp('bundles') / 'tiny')
+
+
+@pytest.fixture
+def story(tmp_path):
   path = tmp_path / 'story.txt'
   path.write_text(TEXT)
-  from_file = invoke('summarize', str(path), '--sentences', '2')
-  from_stdin = invoke('summarize', '-', '--sentences', '2', input=TEXT)
+  return str(path)
+
+
+def invoke(*args, **options):
+  return CliRunner().invoke(app, list(map(str, args)), **options)
+
+
+def lead(*args, **options):
+  return invoke('summarize', '--model', 'lead', *args, **options)
+
+
+def test_file_and_standard_input_give_the_same_text(story):
+  from_file = lead(story, '--sentences', '2')
+  from_stdin = lead('-', '-n', '2', input=TEXT)
   assert from_file.exit_code == 0
   assert from_file.stdout == 'It rained all day.\nThe match was called off.\n'
   assert from_stdin.stdout == from_file.stdout
+  assert from_file.stderr == ''
 
 
-def test_json_has_offsets(tmp_path):
-  path = tmp_path / 'story.txt'
-  path.write_text(TEXT)
-  result = json.loads(
-    invoke('summarize', str(path), '--sentences', '1', '--json').stdout
+def test_options_reach_the_search(story):
+  assert lead(story, '--words', '5').stdout == 'It rained all day.\n'
+  assert lead(story, '--ratio', '0.4').stdout == 'It rained all day.\n'
+  by_number = lead(story, '-n', '2', '--must-include', '2')
+  assert by_number.stdout == 'It rained all day.\nNobody minded much.\n'
+  by_text = lead(story, '-n', '1', '--must-include', 'match')
+  assert by_text.stdout == 'The match was called off.\n'
+  wrong = lead(story, '--ratio', '2')
+  assert 'ratio is 2.0, must be above 0' in str(wrong.exception)
+
+
+def test_json_is_the_whole_result(story, bundle):
+  arguments = ('-n', '2', '--order', 'selection', '--trigram-blocking')
+  done = invoke('summarize', story, '--json', '--model', bundle, *arguments)
+  result = json.loads(done.stdout)
+  expected = summarize(
+    TEXT, sentences=2, order='selection', model=bundle, trigram_blocking=True
   )
-  (sentence,) = result['sentences']
-  assert TEXT[sentence['start'] : sentence['end']] == sentence['text']
-  assert result['words'] == 4
+  assert result == json.loads(json.dumps(expected.as_dict()))
+  for sentence in result['sentences']:
+    assert TEXT[sentence['start'] : sentence['end']] == sentence['text']
 
 
-def test_demo_prints_the_summary_alone_on_standard_output():
-  result = invoke('demo')
-  assert result.exit_code == 0
-  assert result.stdout.strip() == summarize(sample_article()).text
-  assert 'lead baseline: no trained model is bundled yet' in result.stderr
+def test_html_is_written_beside_the_summary(story, tmp_path):
+  page = tmp_path / 'page.html'
+  done = lead(story, '-n', '1', '--html', page)
+  assert done.stdout == 'It rained all day.\n'
+  assert done.stderr == f'stepwise: wrote {page}.\n'
+  assert '<h1>story.txt</h1>' in page.read_text()
+  assert sorted(p.name for p in tmp_path.iterdir()) == [
+    'page.html',
+    'story.txt',
+  ]
+  missing = lead(story, '--html', tmp_path / 'no' / 'page.html')
+  assert 'no such folder' in str(missing.exception)
+  many = lead(tmp_path, '--html', page)
+  assert '--html shows one document' in str(many.exception)
 
 
-@pytest.mark.parametrize(
-  ('content', 'message'),
-  [
-    (b'', 'the text is empty'),
-    (b'a\0b', 'is not a text file: it has NUL bytes'),
-    (b'caf\xe9', 'is not UTF-8: byte 3 cannot be decoded'),
-  ],
-)
-def test_bad_files_are_one_sentence(tmp_path, content, message):
+def test_a_folder_of_texts(tmp_path):
+  (tmp_path / 'b.txt').write_text('Second text. More.')
+  (tmp_path / 'a.md').write_text('First text. More.')
+  (tmp_path / 'c.txt').write_bytes(b'\xff')
+  (tmp_path / 'd.png').write_bytes(b'\0')
+  done = lead(tmp_path, '-n', '1')
+  assert done.exit_code == 1
+  assert done.stdout == (
+    '==> a.md <==\nFirst text.\n\n==> b.txt <==\nSecond text.\n\n'
+  )
+  assert 'stepwise: c.txt: ' in done.stderr
+  rows = [
+    json.loads(line) for line in lead(tmp_path, '--json').stdout.splitlines()
+  ]
+  assert [row['file'] for row in rows] == ['a.md', 'b.txt', 'c.txt']
+  assert 'is not UTF-8' in rows[2]['error']
+  (tmp_path / 'empty').mkdir()
+  empty = lead(tmp_path / 'empty')
+  assert 'empty has no text files' in str(empty.exception)
+
+
+def test_a_line_for_every_line(tmp_path):
+  path = tmp_path / 'in.jsonl'
+  lines = [
+    json.dumps({'id': 'a', 'article': 'One is here. Two is there.'}),
+    '{"article": ',
+    json.dumps({'document': ['Three came. Four left.', 'Five.']}),
+    json.dumps({'article': '  '}),
+  ]
+  path.write_text('\n'.join(lines) + '\n')
+  done = lead(path, '-n', '1')
+  rows = [json.loads(line) for line in done.stdout.splitlines()]
+  assert done.exit_code == 1
+  assert [row['line'] for row in rows] == [1, 2, 3, 4]
+  assert rows[0] == {
+    'line': 1,
+    'id': 'a',
+    'units': [0],
+    'summary': ['One is here.'],
+  }
+  assert 'not JSON' in rows[1]['error']
+  assert rows[2]['summary'] == ['Three came.']
+  assert 'has no text' in rows[3]['error']
+  path.write_text(lines[0] + '\n')
+  whole = lead(path, '--json')
+  assert whole.exit_code == 0
+  assert json.loads(whole.stdout)['sentences'][0]['start'] == 0
+
+
+def test_demo_prints_the_summary_alone_on_standard_output(bundle, monkeypatch):
+  monkeypatch.setattr(_models, 'default_folder', lambda: bundle)
+  done = invoke('demo')
+  assert done.exit_code == 0
+  assert done.stdout.strip() == summarize(sample_article()).text
+  assert 'the model that comes with the package' in done.stderr
+
+
+def test_without_the_default_model(tmp_path, story, monkeypatch):
+  monkeypatch.setattr(_models, 'default_folder', lambda: tmp_path)
+  for arguments in (['demo'], ['summarize', story]):
+    done = invoke(*arguments)
+    assert isinstance(done.exception, InputError)
+    assert 'this installation has no default model' in str(done.exception)
+    assert done.stdout == ''
+
+
+BAD = {
+  'empty': (b'', 'is empty: there is nothing to summarise'),
+  'whitespace': (b' \n\t\n ', 'is empty: there is nothing to summarise'),
+  'binary': (b'\x7fELF\x02\x01\0\0', 'is not a text file: it has NUL bytes'),
+  'latin': ('café'.encode('latin-1'), 'is not UTF-8: byte 3 cannot be decoded'),
+}
+
+
+@pytest.mark.parametrize('name', BAD)
+def test_bad_files_are_one_sentence(tmp_path, name):
+  content, message = BAD[name]
   path = tmp_path / 'bad.txt'
   path.write_bytes(content)
-  result = invoke('summarize', str(path))
-  assert isinstance(result.exception, InputError)
-  assert message in str(result.exception)
+  for done in (lead(path), lead('-', input=content)):
+    assert isinstance(done.exception, InputError)
+    assert message in str(done.exception)
+    assert '\n' not in str(done.exception)
 
 
-def test_missing_file_and_folder(tmp_path):
-  missing = invoke('summarize', str(tmp_path / 'none.txt'))
-  assert 'does not exist' in str(missing.exception)
-  folder = invoke('summarize', str(tmp_path))
-  assert 'cannot be read: Is a directory' in str(folder.exception)
+ODD = {
+  'one_word': 'Harbour',
+  'no_punctuation': 'rain fell on the harbour all day and nobody came',
+  'another_language': 'Im Hafen regnete es. Die Schiffe blieben. Wer kam?',
+  'no_spaces': '港では一日中雨が降った。船は動かなかった。誰も来なかった。',
+  'one_line_of_a_megabyte': 'rain fell on the harbour and ' * 36_000,
+  'one_word_of_a_megabyte': 'a' * 1_000_000,
+  'ten_thousand_sentences': 'It rained on day one of the year. ' * 10_000,
+}
+
+
+@pytest.mark.parametrize('name', ODD)
+def test_odd_texts_have_summaries(tmp_path, bundle, name):
+  path = tmp_path / 'odd.txt'
+  path.write_text(ODD[name], encoding='utf-8')
+  done = invoke('summarize', path, '--model', bundle)
+  assert done.exit_code == 0
+  assert done.stdout.strip()
+  for line in done.stdout.splitlines():
+    assert line in ODD[name]
+  if name == 'ten_thousand_sentences':
+    assert 'only the first 30 of 10000 sentences were read' in done.stderr
+  if name == 'one_line_of_a_megabyte':
+    assert '1 of 1 sentences were read only in part' in done.stderr
+
+
+def test_missing_files_and_models(tmp_path, story, bundle):
+  missing = lead(tmp_path / 'none.txt')
+  assert 'none.txt does not exist' in str(missing.exception)
+  lines = lead(tmp_path / 'none.jsonl')
+  assert isinstance(lines.exception, InputError)
+  absent = invoke('summarize', story, '--model', tmp_path / 'none')
+  assert 'none is neither the folder of a model' in str(absent.exception)
+  (tmp_path / 'hollow').mkdir()
+  hollow = invoke('summarize', story, '--model', tmp_path / 'hollow')
+  assert 'config.json: no such file' in str(hollow.exception)
+
+
+@pytest.mark.skipif(not os.getuid(), reason='root may read every file')
+def test_files_that_may_not_be_read(tmp_path, story, bundle):
+  Path(story).chmod(0)
+  assert 'cannot be read: Permission' in str(lead(story).exception)
+
+
+def test_a_damaged_model(tmp_path, story):
+  folder = tiny_bundle(tmp_path / 'damaged')
+  (folder / 'model.safetensors').write_bytes(b'not weights')
+  done = invoke('summarize', story, '--model', folder)
+  assert isinstance(done.exception, InputError)
+  assert 'damaged or not a safetensors file' in str(done.exception)
+  (folder / 'config.json').write_bytes(b'\xff\xfe')
+  done = invoke('summarize', story, '--model', folder)
+  assert 'is not readable JSON' in str(done.exception)
+
+
+def test_mistakes_are_exit_code_2_without_a_traceback(tmp_path):
+  done = subprocess.run(
+    [
+      *(sys.executable, '-m', 'stepwise.cli.main', 'summarize'),
+      *(tmp_path / 'none.txt', '--model', 'lead'),
+    ],
+    capture_output=True,
+    text=True,
+  )
+  assert done.returncode == 2
+  assert done.stdout == ''
+  assert done.stderr == f'stepwise: {tmp_path / "none.txt"} does not exist.\n'
+
+
+def test_summarising_loads_no_training_library(tmp_path, story, bundle):
+  """They would cost a second, and are not needed."""
+  code = (
+    'import sys; from stepwise.cli.main import app; '
+    f'app(["summarize", {story!r}, "--model", {str(bundle)!r}],'
+    ' standalone_mode=False); '
+    'print(*{name.partition(".")[0] for name in sys.modules})'
+  )
+  environment = {**os.environ, 'STEPWISE_CACHE': str(tmp_path / 'cache')}
+  done = subprocess.run(
+    [sys.executable, '-c', code],
+    capture_output=True,
+    text=True,
+    check=True,
+    env=environment,
+    cwd=Path(stepwise.__file__).parents[1],
+  )
+  loaded = set(done.stdout.split('\n')[-2].split())
+  heavy = {'optax', 'orbax', 'grain', 'scipy', 'rouge_score', 'gin', 'nltk'}
+  assert not loaded & (heavy | {'sacrebleu', 'tensorflow', 'matplotlib'})
+  # What was compiled is there for the next run.
+  assert list((tmp_path / 'cache').glob('jit__choose-*'))
+
+
+@pytest.fixture
+def jax_cache():
+  names = (
+    'jax_compilation_cache_dir',
+    'jax_persistent_cache_min_compile_time_secs',
+    'jax_persistent_cache_min_entry_size_bytes',
+  )
+  before = {name: getattr(jax.config, name) for name in names}
+  yield
+  for name, value in before.items():
+    jax.config.update(name, value)
+
+
+def test_the_cache_is_where_users_expect_it(tmp_path, monkeypatch, jax_cache):
+  use = _compilation_cache.use_compilation_cache
+  assert use() is None  # It is off.
+  monkeypatch.delenv('STEPWISE_CACHE')
+  monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+  assert use() == tmp_path / 'stepwise' / 'xla'
+  assert jax.config.jax_compilation_cache_dir == str(use())
+  # A cache that is set up already is left alone.
+  monkeypatch.setenv('STEPWISE_CACHE', str(tmp_path / 'other'))
+  assert use() == tmp_path / 'stepwise' / 'xla'
+  jax.config.update('jax_compilation_cache_dir', None)
+  assert use() == tmp_path / 'other'
+  jax.config.update('jax_compilation_cache_dir', None)
+  monkeypatch.delenv('STEPWISE_CACHE')
+  monkeypatch.setenv('XDG_CACHE_HOME', 'relative')
+  monkeypatch.setenv('HOME', str(tmp_path / 'home'))
+  assert use() == tmp_path / 'home' / '.cache' / 'stepwise' / 'xla'
+
+
+def test_a_cache_that_cannot_be_written_is_none(
+  tmp_path, monkeypatch, jax_cache
+):
+  (tmp_path / 'file').touch()
+  monkeypatch.setenv('STEPWISE_CACHE', str(tmp_path / 'file' / 'below'))
+  assert _compilation_cache.use_compilation_cache() is None
+  assert jax.config.jax_compilation_cache_dir is None

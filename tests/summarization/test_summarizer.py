@@ -164,10 +164,9 @@ def test_required_sentences_by_text():
   [
     ({'sentences': 0}, 'sentences is 0, must be at least 1'),
     ({'words': -3}, 'words is -3, must be at least 1'),
-    ({'ratio': 0}, 'ratio is 0, must be above 0'),
+    ({'ratio': 0.0}, 'ratio is 0.0, must be above 0'),
     ({'ratio': 1.5}, 'ratio is 1.5, must be above 0 and at most 1'),
     ({'ratio': 0.5, 'words': 3}, 'ratio is given together with'),
-    ({'order': 'best'}, "order is 'best', must be one of"),
     ({'must_include': [6]}, 'has sentence 6, there are 0 to 5'),
     ({'must_include': [-1]}, 'has sentence -1, there are 0 to 5'),
     ({'must_include': 'dragon'}, "has 'dragon', which is in no sentence"),
@@ -185,6 +184,11 @@ def test_required_sentences_by_text():
 def test_wrong_options(options, message):
   with pytest.raises(InputError, match=message):
     stepwise.summarize(TEXT, model='lead', **options)
+
+
+def test_a_wrong_order():
+  with pytest.raises(InputError, match="order is 'best', must be one of"):
+    Options(order='best')
 
 
 def test_trigram_blocking(model):
