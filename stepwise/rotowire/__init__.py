@@ -45,6 +45,15 @@ from stepwise.rotowire._plans import (
   stated_relations,
   table_record,
 )
+from stepwise.rotowire._records import (
+  TABLES,
+  PlanRecordOptions,
+  PlanRecordReport,
+  plan_records,
+  read_table,
+  same_game,
+)
+from stepwise.rotowire._role_table import role_table
 from stepwise.rotowire._schema import (
   Kind,
   Schema,
@@ -71,6 +80,7 @@ from stepwise.rotowire._text import (
 __all__ = [
   'EXTRACTORS',
   'SPECIAL_UNITS',
+  'TABLES',
   'Candidate',
   'Entity',
   'Entry',
@@ -83,6 +93,8 @@ __all__ = [
   'Outputs',
   'Plan',
   'PlanMasks',
+  'PlanRecordOptions',
+  'PlanRecordReport',
   'Player',
   'Relation',
   'RotowireScores',
@@ -108,6 +120,7 @@ __all__ = [
   'plan_example',
   'plan_from_units',
   'plan_masks',
+  'plan_records',
   'plan_to_json',
   'plan_units',
   'planned_relations',
@@ -115,7 +128,10 @@ __all__ = [
   'read_games',
   'read_outputs',
   'read_sentences',
+  'read_table',
+  'role_table',
   'rotowire_schema',
+  'same_game',
   'sentence_tokens',
   'stated_relations',
   'table_record',
