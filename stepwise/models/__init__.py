@@ -25,6 +25,11 @@ from stepwise.models._losses import (
   step_contexts,
   stepwise_loss,
 )
+from stepwise.models._pointer import (
+  PointerConfig,
+  PointerPlanner,
+  prefix_loss,
+)
 from stepwise.models._systems import (
   BEG,
   EOT,
@@ -55,6 +60,8 @@ __all__ = [
   'LossSums',
   'ModelConfig',
   'Oracle',
+  'PointerConfig',
+  'PointerPlanner',
   'System',
   'assemble',
   'build_model',
@@ -67,6 +74,7 @@ __all__ = [
   'find_system',
   'fit_summary',
   'no_repeats',
+  'prefix_loss',
   'select',
   'step_contexts',
   'stepwise_loss',

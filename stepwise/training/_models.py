@@ -17,8 +17,10 @@ from stepwise.models import (
   ETCSumConfig,
   HiBERTConfig,
   LossSums,
+  PointerConfig,
   extractive_loss,
   find_config,
+  prefix_loss,
   stepwise_loss,
   twin,
 )
@@ -26,7 +28,7 @@ from stepwise.training._config import ModelSpec
 
 Body = ETCConfig | TransformerConfig
 # What can be trained on records: every model but the realiser.
-Selector = ETCSumConfig | HiBERTConfig | BERTSumConfig
+Selector = ETCSumConfig | HiBERTConfig | BERTSumConfig | PointerConfig
 Loss = Callable[..., LossSums]
 
 
@@ -80,6 +82,8 @@ def reading_limits(config: Selector) -> RecordOptions:
     return RecordOptions(special, max_tokens=config.document_tokens)
   if isinstance(config, BERTSumConfig):
     return RecordOptions(special, max_tokens=config.encoder.positions)
+  if isinstance(config, PointerConfig):
+    return RecordOptions(special, max_unit_tokens=config.max_unit_tokens - 1)
   return RecordOptions(
     special,
     max_units=config.encoder.document_positions or None,
@@ -96,6 +100,8 @@ def loss_of(
       extractive_loss, model, positive_weight=positive_weight
     )
   assert config.begin_unit is not None, 'stepwise'
+  if isinstance(config, PointerConfig):
+    return functools.partial(prefix_loss, model, never=(config.begin_unit,))
   return functools.partial(stepwise_loss, model, never=(config.begin_unit,))
 
 
