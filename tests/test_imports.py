@@ -24,6 +24,8 @@ ARROWS: dict[str, set[str]] = {
   'evaluation': set(),
   'models': {'layers', 'decoding'},
   'rotowire': {'data', 'evaluation'},
+  # Classifiers in JAX; the rest of Rotowire does without.
+  'extraction': {'rotowire'},
   'checkpoints': {'layers', 'models', 'data'},
   'training': {'layers', 'decoding', 'models', 'data', 'evaluation'},
   'summarization': {'models', 'decoding', 'checkpoints', 'data'},
@@ -32,12 +34,13 @@ ARROWS: dict[str, set[str]] = {
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
+    'extraction',
   },
 }
 # Where a library may be imported; others are free.
 _NUMERIC = {
   *('layers', 'decoding', 'models', 'checkpoints', 'training'),
-  'summarization',
+  *('summarization', 'extraction'),
 }
 CONFINED: dict[str, set[str]] = {
   'tensorflow': {'tasks', 'checkpoints'},

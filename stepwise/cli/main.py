@@ -23,6 +23,7 @@ from stepwise.cli import (
   params,
   summarize,
   train,
+  train_extractor,
 )
 
 app = typer.Typer(
@@ -50,6 +51,7 @@ app.command()(oracle.oracle)
 app.command()(params.params)
 app.command()(summarize.summarize)
 app.command()(train.train)
+app.command()(train_extractor.train_extractor)
 
 
 def main() -> None:
