@@ -29,18 +29,19 @@ ARROWS: dict[str, set[str]] = {
   'checkpoints': {'layers', 'models', 'data'},
   'training': {'layers', 'decoding', 'models', 'data', 'evaluation'},
   'summarization': {'models', 'decoding', 'checkpoints', 'data'},
-  'tasks': {'data', 'evaluation'},
+  'planning': {'models', 'decoding', 'checkpoints', 'data', 'rotowire'},
+  'tasks': {'data', 'evaluation', 'rotowire'},
   't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
-    'extraction',
+    *('extraction', 'planning'),
   },
 }
 # Where a library may be imported; others are free.
 _NUMERIC = {
   *('layers', 'decoding', 'models', 'checkpoints', 'training'),
-  *('summarization', 'extraction'),
+  *('summarization', 'extraction', 'planning'),
 }
 CONFINED: dict[str, set[str]] = {
   'tensorflow': {'tasks', 'checkpoints'},

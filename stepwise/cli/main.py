@@ -21,6 +21,8 @@ from stepwise.cli import (
   models,
   oracle,
   params,
+  plan,
+  rotowire,
   summarize,
   train,
   train_extractor,
@@ -49,6 +51,8 @@ app.command()(infer.infer)
 app.command()(models.models)
 app.command()(oracle.oracle)
 app.command()(params.params)
+app.command()(plan.plan)
+app.add_typer(rotowire.app, name='rotowire')
 app.command()(summarize.summarize)
 app.command()(train.train)
 app.command()(train_extractor.train_extractor)

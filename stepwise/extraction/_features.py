@@ -27,7 +27,7 @@ _NOT_COUNTED = frozenset(
 )
 
 # Words of a sentence that are read: all, or as many around the number.
-WINDOW = 48
+WINDOW = 40
 # Distances from entity and number that are told apart, on either side.
 REACH = 15
 # Placeholders; id 0 is padding. Names and amounts say nothing of a type, and

@@ -42,9 +42,9 @@ class ExtractorTraining:
   """
 
   models: tuple[str, ...] = ('conv', 'lstm')
-  epochs: int = 2
+  epochs: int = 1
   batch_size: int = 256
-  learning_rate: float = 2e-3
+  learning_rate: float = 4e-3
   least_count: int = 20
   seed: int = 0
 

@@ -30,6 +30,7 @@ from stepwise.models._pointer import (
   PointerPlanner,
   prefix_loss,
 )
+from stepwise.models._pointer_search import greedy_plans
 from stepwise.models._systems import (
   BEG,
   EOT,
@@ -73,6 +74,7 @@ __all__ = [
   'find_config',
   'find_system',
   'fit_summary',
+  'greedy_plans',
   'no_repeats',
   'prefix_loss',
   'select',

@@ -19,6 +19,7 @@ from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers import (
   Dense,
+  KeyValues,
   TransformerConfig,
   TransformerEncoder,
   TransformerLayer,
@@ -160,6 +161,33 @@ class PointerPlanner(nn.Module):
     """`score` of `plan[:0]`, `plan[:1]` ... and the whole plan."""
     return self._logits(memory, self._read(memory, plan, deterministic))
 
+  def crossed(self, memory: PointerMemory) -> tuple[KeyValues, ...]:
+    """What every plan layer reads of the table."""
+    return tuple(
+      layer.cross_keys_values(memory.units) for layer in self.plan_layers
+    )
+
+  def extend(
+    self,
+    memory: PointerMemory,
+    crossed: tuple[KeyValues, ...],
+    past: tuple[KeyValues, ...],
+    unit: Int[Array, 'batch 1'],
+    position: Int[Array, ''] | int,
+  ) -> tuple[Float[Array, 'batch units'], tuple[KeyValues, ...]]:
+    """Logits after one more unit, whose keys join the `past` of each layer."""
+    place = self.plan_position(jnp.full((1, 1), position))
+    states = self.plan_norm(take(memory.units, unit) + place)
+    present = []
+    for layer, read, before in zip(
+      self.plan_layers, crossed, past, strict=True
+    ):
+      states, now = layer.attend_past(states, before, position)
+      states = layer.attend_cross(states, read, key_mask(memory.mask))
+      states = layer.feed(states)
+      present.append(now)
+    return self._logits(memory, states)[:, 0], tuple(present)
+
   def _read(
     self,
     memory: PointerMemory,
@@ -179,11 +207,11 @@ class PointerPlanner(nn.Module):
     states = self.plan_norm(states)
     # Empty slots come last: no filled one attends to them.
     before = causal_mask(length)
-    for layer in self.plan_layers:
+    crossed = self.crossed(memory)
+    for layer, read in zip(self.plan_layers, crossed, strict=True):
       states = layer.attend_self(states, before, deterministic)
-      units = layer.cross_keys_values(memory.units)
       states = layer.attend_cross(
-        states, units, key_mask(memory.mask), deterministic
+        states, read, key_mask(memory.mask), deterministic
       )
       states = layer.feed(states, deterministic)
     return states

@@ -33,6 +33,7 @@ from stepwise.rotowire._mentions import (
 )
 from stepwise.rotowire._plans import (
   EXTRACTORS,
+  NAME_TYPES,
   Extractor,
   Plan,
   PlanMasks,
@@ -60,6 +61,13 @@ from stepwise.rotowire._schema import (
   load_schema,
   rotowire_schema,
 )
+from stepwise.rotowire._statistics import (
+  PUBLISHED_ENTRIES,
+  PUBLISHED_SENTENCES,
+  PlanStatistics,
+  count_shared,
+  plan_statistics,
+)
 from stepwise.rotowire._table import (
   SPECIAL_UNITS,
   Entity,
@@ -79,6 +87,9 @@ from stepwise.rotowire._text import (
 
 __all__ = [
   'EXTRACTORS',
+  'NAME_TYPES',
+  'PUBLISHED_ENTRIES',
+  'PUBLISHED_SENTENCES',
   'SPECIAL_UNITS',
   'TABLES',
   'Candidate',
@@ -95,6 +106,7 @@ __all__ = [
   'PlanMasks',
   'PlanRecordOptions',
   'PlanRecordReport',
+  'PlanStatistics',
   'Player',
   'Relation',
   'RotowireScores',
@@ -102,6 +114,7 @@ __all__ = [
   'Sentence',
   'Table',
   'Team',
+  'count_shared',
   'evaluate_outputs',
   'find_candidates',
   'find_entity',
@@ -121,6 +134,7 @@ __all__ = [
   'plan_from_units',
   'plan_masks',
   'plan_records',
+  'plan_statistics',
   'plan_to_json',
   'plan_units',
   'planned_relations',
