@@ -26,24 +26,27 @@ ARROWS: dict[str, set[str]] = {
   'rotowire': {'data', 'evaluation'},
   # From records to chosen units, for training, bulk use and summaries.
   'inference': {'decoding', 'models', 'data'},
+  # Classifiers in JAX; the rest of Rotowire does without.
+  'extraction': {'rotowire'},
   # A bundle says how its model chooses.
   'checkpoints': {'layers', 'decoding', 'models', 'data', 'inference'},
   'training': {
     *('layers', 'decoding', 'models', 'data', 'evaluation', 'inference'),
   },
   'summarization': {'layers', 'models', 'checkpoints', 'data', 'inference'},
-  'tasks': {'data', 'evaluation'},
+  'planning': {'models', 'decoding', 'checkpoints', 'data', 'rotowire'},
+  'tasks': {'data', 'evaluation', 'rotowire'},
   't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
-    'inference',
+    *('extraction', 'inference', 'planning'),
   },
 }
 # Where a library may be imported; others are free.
 _NUMERIC = {
   *('layers', 'decoding', 'models', 'inference', 'checkpoints', 'training'),
-  'summarization',
+  *('summarization', 'extraction', 'planning'),
 }
 CONFINED: dict[str, set[str]] = {
   'tensorflow': {'tasks', 'checkpoints'},

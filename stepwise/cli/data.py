@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._extractors import ExtractorName, find_extractor
 
 if TYPE_CHECKING:
   from stepwise.data import BuildReport, FileReport, Tokenizer
@@ -179,6 +180,68 @@ def _describe_build(report: 'BuildReport') -> str:
     f'{report.units_cut} units, {report.units_shortened} units are shortened; '
     f'left out: {report.without_summary} without summary, '
     f'{len(report.bad_lines)} bad lines'
+  )
+
+
+@app.command()
+def rotowire(
+  source: Annotated[
+    Path, typer.Argument(metavar='IN', help='Games with summaries.')
+  ],
+  target: Annotated[
+    Path, typer.Argument(metavar='OUT', help='Records: JSON lines.')
+  ],
+  tokenizer: Annotated[
+    str, typer.Option(help='wordpiece, or VOCAB.json,MERGES.txt of RoBERTa.')
+  ] = 'wordpiece',
+  extractor: ExtractorName = 'lookup',
+  table: Annotated[
+    str,
+    typer.Option(help='paper: all entries; roles: fewer, with roles, short.'),
+  ] = 'paper',
+  max_units: Annotated[
+    int | None, typer.Option(min=1, help='Units; default: of the table.')
+  ] = None,
+  max_unit_tokens: Annotated[
+    int | None, typer.Option(min=1, help='Tokens of a unit.')
+  ] = None,
+  max_steps: Annotated[
+    int | None, typer.Option(min=1, help='Leave out games with longer plans.')
+  ] = None,
+  exclude: Annotated[
+    list[Path],
+    typer.Option(help='Leave out games that are also in this file.'),
+  ] = [],  # noqa: B006, typer copies it.
+) -> None:
+  """Writes training records of planners: tables and oracle plans of games."""
+  from stepwise.data import save_records
+  from stepwise.rotowire import (
+    PlanRecordOptions,
+    PlanRecordReport,
+    oracle_plan,
+    plan_records,
+    read_games,
+  )
+
+  extract = find_extractor(extractor)
+  options = PlanRecordOptions(table, max_units, max_unit_tokens, max_steps)
+  games = read_games(source)
+  report = PlanRecordReport()
+  records = plan_records(
+    games,
+    [oracle_plan(game, extract) for game in games],
+    _tokenizer(tokenizer),
+    options,
+    report=report,
+    exclude=[game for path in exclude for game in read_games(path)],
+  )
+  save_records(target, records)
+  print(
+    f'{target}: {report.records} records, {report.entries} entries, '
+    f'{report.sentences} sentences; {report.entries_lost} entries had no room, '
+    f'{report.units_shortened} units are shortened; left out: '
+    f'{len(report.excluded)} excluded, {len(report.too_long)} too long, '
+    f'{len(report.without_plan)} without a plan; extractor {extractor}'
   )
 
 

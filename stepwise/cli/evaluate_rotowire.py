@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stepwise.cli._extractors import ExtractorName, find_extractor
 from stepwise.cli._json_output import JsonOut, check_folder, save_json
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ Games = Annotated[
 References = Annotated[
   Path | None,
   typer.Option(help="A file like the predictions; default: games' summaries."),
-]
-ExtractorName = Annotated[
-  str, typer.Option('--extractor', help='What finds relations in texts.')
 ]
 
 
@@ -48,6 +46,7 @@ def evaluate_rotowire(
   from stepwise.rotowire import evaluate_outputs, read_games, read_outputs
 
   check_folder(json_out)
+  find_extractor(extractor)
   all_games = read_games(games)
   outputs = read_outputs(predictions, all_games)
   truth = read_outputs(references, all_games) if references else None

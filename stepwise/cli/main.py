@@ -22,8 +22,11 @@ from stepwise.cli import (
   models,
   oracle,
   params,
+  plan,
+  rotowire,
   summarize,
   train,
+  train_extractor,
 )
 
 app = typer.Typer(
@@ -50,8 +53,11 @@ app.command()(infer.infer)
 app.command()(models.models)
 app.command()(oracle.oracle)
 app.command()(params.params)
+app.command()(plan.plan)
+app.add_typer(rotowire.app, name='rotowire')
 app.command()(summarize.summarize)
 app.command()(train.train)
+app.command()(train_extractor.train_extractor)
 
 
 def main() -> None:

@@ -171,7 +171,9 @@ def stepwise_examples(
   Args:
     record: has the special unit `eot`.
     oracle_units: indices among the units of the whole document, in the order
-      to choose them; those that were cut from the record are left out.
+      to choose them; those that were cut from the record are left out. A
+      sentence break is the index of `eos` counted back from the first unit of
+      the document: -3 for `eos, eot, beg`.
     mode: `all`, one example with an empty plan and all targets; `steps`, one
       for every target with the targets before it as plan; `sample`, one of
       these, drawn with `rng`.
@@ -231,8 +233,13 @@ def extractive_example(record: Record, oracle_units: Sequence[int]) -> Example:
 def check_oracle(record: Record, oracle_units: Sequence[int]) -> None:
   """Raises an `InputError` unless the units are those of the document."""
   in_document = record.num_units - record.special + record.units_cut
+  breaks = [
+    index - record.special
+    for index, name in enumerate(record.special_units)
+    if name == 'eos'
+  ]
   for unit in oracle_units:
-    if not 0 <= unit < in_document:
+    if not (0 <= unit < in_document or unit in breaks):
       raise InputError(
         f'oracle_units has {unit}; document {record.id!r} has {in_document} '
         'units, counted from 0.'

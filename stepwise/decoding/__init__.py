@@ -8,7 +8,12 @@ from stepwise.decoding._beam_search import (
 )
 from stepwise.decoding._checks import check_inputs
 from stepwise.decoding._config import DecodeConfig
-from stepwise.decoding._constraints import Constraints, WordBudget
+from stepwise.decoding._constraints import (
+  Constraints,
+  WordBudget,
+  allowed_units,
+  may_stop,
+)
 from stepwise.decoding._selection import select_top_k
 from stepwise.decoding._trigrams import trigram_overlap
 
@@ -18,9 +23,11 @@ __all__ = [
   'DecodeConfig',
   'Score',
   'WordBudget',
+  'allowed_units',
   'beam_search',
   'check_inputs',
   'check_result',
+  'may_stop',
   'select_top_k',
   'trigram_overlap',
 ]

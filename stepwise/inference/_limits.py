@@ -14,11 +14,12 @@ from stepwise.models import (
   BERTSumConfig,
   ETCSumConfig,
   HiBERTConfig,
+  PointerConfig,
   System,
 )
 
 # Whatever chooses units: every model but the realiser, and the baselines.
-Chooser = ETCSumConfig | HiBERTConfig | BERTSumConfig | System
+Chooser = ETCSumConfig | HiBERTConfig | BERTSumConfig | PointerConfig | System
 
 # Sizes of batches where a model sets no limit of its own.
 _MAX_TOKENS, _MAX_UNITS, _LEAST = 8192, 512, 32
@@ -43,6 +44,8 @@ def reading_limits(model: Chooser) -> RecordOptions:
       return RecordOptions(special, max_tokens=model.document_tokens)
     case BERTSumConfig():
       return RecordOptions(special, max_tokens=model.encoder.positions)
+    case PointerConfig():
+      return RecordOptions(special, max_unit_tokens=model.max_unit_tokens - 1)
   max_units = model.encoder.document_positions or None
   if model.encoder.window:
     return RecordOptions(special, max_units=max_units, max_tokens=_MAX_TOKENS)

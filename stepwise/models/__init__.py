@@ -25,6 +25,12 @@ from stepwise.models._losses import (
   step_contexts,
   stepwise_loss,
 )
+from stepwise.models._pointer import (
+  PointerConfig,
+  PointerPlanner,
+  prefix_loss,
+)
+from stepwise.models._pointer_search import greedy_plans
 from stepwise.models._systems import (
   BEG,
   EOT,
@@ -55,6 +61,8 @@ __all__ = [
   'LossSums',
   'ModelConfig',
   'Oracle',
+  'PointerConfig',
+  'PointerPlanner',
   'System',
   'assemble',
   'build_model',
@@ -66,7 +74,9 @@ __all__ = [
   'find_config',
   'find_system',
   'fit_summary',
+  'greedy_plans',
   'no_repeats',
+  'prefix_loss',
   'select',
   'step_contexts',
   'stepwise_loss',

@@ -19,8 +19,19 @@ from stepwise.models._batch import Batch
 from stepwise.models._bertsum import BERTSum, BERTSumConfig
 from stepwise.models._etcsum import ETCSum, ETCSumConfig
 from stepwise.models._hibert import HIBERT_CONFIGS, HiBERT, HiBERTConfig
+from stepwise.models._pointer import (
+  POINTER_CONFIGS,
+  PointerConfig,
+  PointerPlanner,
+)
 
-ModelConfig = ETCSumConfig | HiBERTConfig | BERTSumConfig | TransformerConfig
+ModelConfig = (
+  ETCSumConfig
+  | HiBERTConfig
+  | BERTSumConfig
+  | PointerConfig
+  | TransformerConfig
+)
 
 _BERT = TransformerConfig(vocab=30522, token_types=0, norm_epsilon=1e-12)
 _ROBERTA = TransformerConfig(vocab=50358)
@@ -43,6 +54,7 @@ CONFIGS: dict[str, ModelConfig] = {
     max_global=128,
   ),
   **HIBERT_CONFIGS,
+  **POINTER_CONFIGS,
   'bertsum_base': BERTSumConfig(_BERT, cls=101, sep=102),
   'robertasum_base': BERTSumConfig(_ROBERTA, cls=0, sep=2),
   'stepwise_robertasum_base': BERTSumConfig(
@@ -76,6 +88,7 @@ def build_model(config: Any) -> nn.Module:
 build_model.register(ETCSumConfig)(ETCSum)
 build_model.register(HiBERTConfig)(HiBERT)
 build_model.register(BERTSumConfig)(BERTSum)
+build_model.register(PointerConfig)(PointerPlanner)
 build_model.register(TransformerConfig)(EncoderDecoder)
 
 

@@ -60,6 +60,29 @@ def _mini_lm() -> TransformerConfig:
   )
 
 
+def _small_planner(embed: int, mlp: int, layers: int) -> 'HiBERTConfig':
+  """Entries are a few words each: one layer reads them, `layers` the table."""
+  return HiBERTConfig(
+    HierarchicalConfig(
+      TransformerConfig(
+        vocab=30522,
+        embed=embed,
+        heads=4,
+        mlp=mlp,
+        layers=1,
+        positions=32,
+        activation='gelu_tanh',
+      ),
+      document_layers=layers,
+      summary_positions=256,
+      pooling='mean',
+    ),
+    first_token=101,
+    max_unit_tokens=24,
+    begin_unit=2,
+  )
+
+
 HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
   # 133,784,833 parameters: 128 sentences and four more, in both tables.
   'hibert_cnndm': HiBERTConfig(
@@ -81,6 +104,9 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
     first_token=0,
     begin_unit=2,
   ),
+  # Planners that a CPU can train, on the short table with roles.
+  'hibert_rotowire_mini': _small_planner(embed=128, mlp=256, layers=2),
+  'hibert_rotowire_tiny': _small_planner(embed=64, mlp=128, layers=1),
   # A sentence encoder that public MiniLM weights fit.
   'hibert_mini': HiBERTConfig(
     HierarchicalConfig(

@@ -33,6 +33,7 @@ from stepwise.rotowire._mentions import (
 )
 from stepwise.rotowire._plans import (
   EXTRACTORS,
+  NAME_TYPES,
   Extractor,
   Plan,
   PlanMasks,
@@ -45,11 +46,27 @@ from stepwise.rotowire._plans import (
   stated_relations,
   table_record,
 )
+from stepwise.rotowire._records import (
+  TABLES,
+  PlanRecordOptions,
+  PlanRecordReport,
+  plan_records,
+  read_table,
+  same_game,
+)
+from stepwise.rotowire._role_table import role_table
 from stepwise.rotowire._schema import (
   Kind,
   Schema,
   load_schema,
   rotowire_schema,
+)
+from stepwise.rotowire._statistics import (
+  PUBLISHED_ENTRIES,
+  PUBLISHED_SENTENCES,
+  PlanStatistics,
+  count_shared,
+  plan_statistics,
 )
 from stepwise.rotowire._table import (
   SPECIAL_UNITS,
@@ -70,7 +87,11 @@ from stepwise.rotowire._text import (
 
 __all__ = [
   'EXTRACTORS',
+  'NAME_TYPES',
+  'PUBLISHED_ENTRIES',
+  'PUBLISHED_SENTENCES',
   'SPECIAL_UNITS',
+  'TABLES',
   'Candidate',
   'Entity',
   'Entry',
@@ -83,6 +104,9 @@ __all__ = [
   'Outputs',
   'Plan',
   'PlanMasks',
+  'PlanRecordOptions',
+  'PlanRecordReport',
+  'PlanStatistics',
   'Player',
   'Relation',
   'RotowireScores',
@@ -90,6 +114,7 @@ __all__ = [
   'Sentence',
   'Table',
   'Team',
+  'count_shared',
   'evaluate_outputs',
   'find_candidates',
   'find_entity',
@@ -108,6 +133,8 @@ __all__ = [
   'plan_example',
   'plan_from_units',
   'plan_masks',
+  'plan_records',
+  'plan_statistics',
   'plan_to_json',
   'plan_units',
   'planned_relations',
@@ -115,7 +142,10 @@ __all__ = [
   'read_games',
   'read_outputs',
   'read_sentences',
+  'read_table',
+  'role_table',
   'rotowire_schema',
+  'same_game',
   'sentence_tokens',
   'stated_relations',
   'table_record',

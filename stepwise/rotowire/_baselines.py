@@ -14,8 +14,9 @@ import numpy as np
 from jaxtyping import Float
 
 from stepwise._errors import InputError
-from stepwise.rotowire._games import MATCH, Game, Player, Team, game_table
+from stepwise.rotowire._games import MATCH, Game, game_table
 from stepwise.rotowire._plans import Plan
+from stepwise.rotowire._role_table import by_points, minus_points, numeric
 from stepwise.rotowire._table import Relation
 
 # Players of each team that games are compared by.
@@ -96,30 +97,14 @@ def _roles(game: Game, roles: Roles) -> dict[str, str]:
     first, second = game.teams
     players = list(game.players)
   else:
-    first, second = _by_points(game)
-    players = sorted(game.players, key=_points)
+    first, second = by_points(game)
+    players = sorted(game.players, key=minus_points)
   found = {MATCH: MATCH, first.entity: 'first', second.entity: 'second'}
   ranks: Counter[str] = Counter()
   for player in players:
     ranks[player.team] += 1
     found[player.entity] = f'{found[player.team]} {ranks[player.team]}'
   return found
-
-
-def _by_points(game: Game) -> list[Team]:
-  """Winner and loser; home wins a draw."""
-  return sorted(game.teams, key=lambda t: -_value(t.values, 'TEAM-PTS'))
-
-
-def _points(player: Player) -> float:
-  """Sorts the best scorers first."""
-  return -_value(player.values, 'PLAYER-PTS')
-
-
-def _value(values: Mapping[str, str], type: str) -> float:
-  """A number, -1 for a player who did not play."""
-  text = values.get(type, '')
-  return float(text) if text.isdecimal() else -1.0
 
 
 def _slots(plan: Plan, roles: Mapping[str, str]) -> list[list[_Slot]]:
@@ -189,12 +174,12 @@ def _mean_and_scale(
 def _features(game: Game) -> Float[np.ndarray, ' features']:
   """Statistics of winner and loser and their best scorers; NaN is unknown."""
   features = []
-  for team in _by_points(game):
-    numeric = [t for t in sorted(team.values) if t not in _TEXT_TYPES]
-    features += [_value(team.values, type) for type in numeric]
+  for team in by_points(game):
+    types = [t for t in sorted(team.values) if t not in _TEXT_TYPES]
+    features += [numeric(team.values, type) for type in types]
     players = [p for p in game.players if p.team == team.entity]
-    best = sorted(players, key=_points)[:_COMPARED_PLAYERS]
-    rows = [[_value(p.values, t) for t in _COMPARED_TYPES] for p in best]
+    best = sorted(players, key=minus_points)[:_COMPARED_PLAYERS]
+    rows = [[numeric(p.values, t) for t in _COMPARED_TYPES] for p in best]
     absent = [[-1.0] * len(_COMPARED_TYPES)] * (_COMPARED_PLAYERS - len(rows))
     features += chain.from_iterable(rows + absent)
   known = np.array(features)

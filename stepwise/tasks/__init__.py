@@ -1,6 +1,7 @@
 """SeqIO tasks; the only package that imports TensorFlow.
 
-Importing it registers the tasks of CNN/DailyMail, see `cnn_dailymail`.
+Importing it registers the tasks of CNN/DailyMail and Rotowire, see
+`cnn_dailymail` and `rotowire`.
 """
 
 try:
@@ -10,19 +11,26 @@ except ModuleNotFoundError as error:
     f"stepwise.tasks needs SeqIO ({error}): pip install 'stepwise[tasks]'"
   ) from error
 
-from stepwise.tasks import cnn_dailymail
+from stepwise.tasks import cnn_dailymail, rotowire
 from stepwise.tasks._feature_converters import StepwiseFeatureConverter
+from stepwise.tasks._games import GameReading, PlannedUnits, plan_metric
 from stepwise.tasks._metrics import SelectedText, rouge_metric
 from stepwise.tasks._registration import register_jsonl_tasks, register_tasks
 from stepwise.tasks._sources import DocumentFiles, TfdsArticles
+from stepwise.tasks.rotowire import register_game_tasks
 
 __all__ = [
   'DocumentFiles',
+  'GameReading',
+  'PlannedUnits',
   'SelectedText',
   'StepwiseFeatureConverter',
   'TfdsArticles',
   'cnn_dailymail',
+  'plan_metric',
+  'register_game_tasks',
   'register_jsonl_tasks',
   'register_tasks',
+  'rotowire',
   'rouge_metric',
 ]

@@ -26,14 +26,14 @@ from stepwise.tasks._sources import DocumentFiles
 Preprocessor = Callable[..., Any]
 
 # What training sees of a document, by the end of the task's name.
-_STEPS: dict[str, Preprocessor] = {
+STEPS: dict[str, Preprocessor] = {
   '_stepwise': every_step,
   '_stepwise_sampled': sampled_step,
   '_stepwise_all': all_steps,
 }
 
 # All features are ids already: there is nothing to encode or decode.
-_OUTPUT_FEATURES = {
+OUTPUT_FEATURES = {
   name: seqio.Feature(
     seqio.PassThroughVocabulary(size=0), add_eos=False, dtype=tf.int32
   )
@@ -109,7 +109,7 @@ def register_tasks(
       f'records has the special units {records.special_units}; stepwise tasks '
       'need `eot`.'
     )
-  kinds = {kind: (records, steps) for kind, steps in _STEPS.items()}
+  kinds = {kind: (records, steps) for kind, steps in STEPS.items()}
   extractive = replace(records, special_units=())
   kinds['_extractive'] = (extractive, labelled_units)
   names = []
@@ -140,7 +140,7 @@ def _register(
   seqio.TaskRegistry.add(
     name,
     source,  # pyright: ignore[reportArgumentType]  (SeqIO's own base class)
-    output_features=_OUTPUT_FEATURES,
+    output_features=OUTPUT_FEATURES,
     preprocessors=preprocessors,
     postprocess_fn=SelectedText(stop),
     metric_fns=[rouge_metric],

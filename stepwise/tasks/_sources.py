@@ -7,7 +7,7 @@ single steps where evaluation wants whole documents. So every example carries
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import seqio
@@ -38,6 +38,12 @@ class TfdsArticles(_MarksTraining, seqio.TfdsDataSource):
   """A TFDS dataset with `article`, `highlights` and `id`."""
 
 
+def _read_file(path: tf.Tensor) -> tf.data.Dataset:
+  return tf.data.Dataset.from_generator(
+    _documents_of, args=(path,), output_signature=DOCUMENT_SPEC
+  )
+
+
 class DocumentFiles(_MarksTraining, seqio.FileDataSource):
   """Files in any format of `read_documents`, as features of documents.
 
@@ -45,16 +51,20 @@ class DocumentFiles(_MarksTraining, seqio.FileDataSource):
   a shard: a Beam job prepares as many at the same time as there are files.
   """
 
-  def __init__(self, files_by_split: Mapping[str, str | Sequence[str]]):
+  def __init__(
+    self,
+    files_by_split: Mapping[str, str | Sequence[str]],
+    read: Callable[[Any], tf.data.Dataset] = _read_file,
+  ):
     """Takes the paths of every split; patterns and variables are expanded.
 
     Environment variables (`$STEPWISE_DATA/news/train-*.jsonl`) are looked up
-    when the files are opened, not before.
+    when the files are opened, not before. `read` makes a dataset of a path.
     """
     if not files_by_split:
       raise InputError('files_by_split is empty; at least one split is needed.')
     self._files_by_split = files_by_split
-    super().__init__(_read_file, files_by_split)
+    super().__init__(read, files_by_split)
 
   def list_shards(self, split: str) -> list[str]:
     """The files of a split; an `InputError` if there are none."""
@@ -67,12 +77,6 @@ class DocumentFiles(_MarksTraining, seqio.FileDataSource):
         f'split {split!r}: {" ".join(missing or patterns)}: no such file.'
       )
     return files
-
-
-def _read_file(path: tf.Tensor) -> tf.data.Dataset:
-  return tf.data.Dataset.from_generator(
-    _documents_of, args=(path,), output_signature=DOCUMENT_SPEC
-  )
 
 
 def _documents_of(path: bytes) -> Iterator[dict[str, Any]]:

@@ -19,8 +19,10 @@ from stepwise.models import (
   ETCSumConfig,
   HiBERTConfig,
   LossSums,
+  PointerConfig,
   extractive_loss,
   find_config,
+  prefix_loss,
   stepwise_loss,
   twin,
 )
@@ -28,7 +30,7 @@ from stepwise.training._config import ModelSpec
 
 Body = ETCConfig | TransformerConfig
 # What can be trained on records: every model but the realiser.
-Selector = ETCSumConfig | HiBERTConfig | BERTSumConfig
+Selector = ETCSumConfig | HiBERTConfig | BERTSumConfig | PointerConfig
 Loss = Callable[..., LossSums]
 
 
@@ -75,6 +77,8 @@ def loss_of(
       extractive_loss, model, positive_weight=positive_weight
     )
   assert config.begin_unit is not None, 'stepwise'
+  if isinstance(config, PointerConfig):
+    return functools.partial(prefix_loss, model, never=(config.begin_unit,))
   return functools.partial(stepwise_loss, model, never=(config.begin_unit,))
 
 

@@ -1,0 +1,117 @@
+"""`stepwise plan`: the content plan of a game, sentence by sentence."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stepwise._errors import InputError
+
+if TYPE_CHECKING:
+  from rich.table import Table as RichTable
+
+  from stepwise.planning import Planner
+  from stepwise.rotowire import Game, Plan
+
+Games = Annotated[
+  Path,
+  typer.Argument(
+    metavar='GAME', help='A game, or a list of games (.json, .json.zst).'
+  ),
+]
+Model = Annotated[
+  Path | None,
+  typer.Option(help='Bundle of a trained planner; default: the bundled one.'),
+]
+Reading = Annotated[
+  str | None,
+  typer.Option(
+    help='Table that the model reads: paper or roles. Default: roles for the '
+    'bundled planner, paper for others.'
+  ),
+]
+MaxSteps = Annotated[
+  int | None, typer.Option(min=1, help='Entries and breaks of a plan.')
+]
+AsJson = Annotated[
+  bool, typer.Option('--json', help='Print JSON lines, as evaluators read.')
+]
+AsTable = Annotated[
+  bool, typer.Option('--table', help='Print a table of entries.')
+]
+
+
+def plan(
+  games: Games,
+  model: Model = None,
+  reading: Reading = None,
+  max_steps: MaxSteps = None,
+  as_json: AsJson = False,
+  as_table: AsTable = False,
+) -> None:
+  """Prints what to say about a game, one sentence a line.
+
+  An entry is written as TYPE(entity)=value. With --json, every game is a line
+  that `stepwise evaluate-rotowire` scores.
+  """
+  from stepwise.rotowire import plan_to_json, read_games
+
+  if as_json and as_table:
+    raise InputError('--json and --table are given: choose one of them.')
+  all_games = read_games(games)
+  planner = _planner(model, reading, max_steps)
+  for game, found in zip(all_games, planner(all_games), strict=True):
+    if as_json:
+      print(plan_to_json(found, game.id))
+    elif as_table:
+      _print_table(_table(game, found))
+    else:
+      print('\n'.join(_lines(game, found)))
+    sys.stdout.flush()
+
+
+def _planner(
+  model: Path | None, reading: str | None, max_steps: int | None
+) -> 'Planner':
+  import dataclasses
+
+  from stepwise.planning import Planner, bundled_planner, load_planner
+
+  planner = bundled_planner() if model is None else load_planner(model)
+  given = {'table': reading, 'max_steps': max_steps}
+  changes = {name: value for name, value in given.items() if value is not None}
+  return Planner(
+    planner.bundle, dataclasses.replace(planner.options, **changes)
+  )
+
+
+def _lines(game: 'Game', plan: 'Plan') -> list[str]:
+  title = f'{game.visitor.entity} at {game.home.entity}, {game.date}'
+  return [
+    title,
+    *(
+      f'{number:2}. ' + ', '.join(f'{r.type}({r.entity})={r.value}' for r in s)
+      for number, s in enumerate(plan, 1)
+    ),
+  ]
+
+
+def _table(game: 'Game', plan: 'Plan') -> 'RichTable':
+  from rich.table import Table
+
+  table = Table(title=_lines(game, ())[0])
+  for header in ('sentence', 'entity', 'type', 'value'):
+    table.add_column(header)
+  for number, sentence in enumerate(plan, 1):
+    for place, relation in enumerate(sentence):
+      first = '' if place else str(number)
+      table.add_row(first, relation.entity, relation.type, relation.value)
+    table.add_section()
+  return table
+
+
+def _print_table(table: 'RichTable') -> None:
+  from rich.console import Console
+
+  Console().print(table)

@@ -1,0 +1,106 @@
+"""`stepwise rotowire`: statistics of plans, and plans of the baselines."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stepwise._errors import InputError
+from stepwise.cli._extractors import ExtractorName, find_extractor
+
+app = typer.Typer(
+  help='Oracle plans of Rotowire games, and baselines for planners.',
+  no_args_is_help=True,
+)
+
+Files = Annotated[
+  list[Path], typer.Argument(help='Games with summaries, one file a split.')
+]
+AsJson = Annotated[
+  bool, typer.Option('--json', help='Print everything as JSON.')
+]
+
+
+@app.command()
+def stats(
+  files: Files, extractor: ExtractorName = 'lookup', as_json: AsJson = False
+) -> None:
+  """Entries and sentences per oracle plan; games that files share."""
+  from stepwise.rotowire import (
+    PUBLISHED_ENTRIES,
+    PUBLISHED_SENTENCES,
+    count_shared,
+    plan_statistics,
+    read_games,
+  )
+
+  extract = find_extractor(extractor)
+  games = [read_games(path) for path in files]
+  reports = [plan_statistics(each, extract).to_dict() for each in games]
+  shared = [
+    {'first': files[i].name, 'second': files[j].name, 'games': count}
+    for (i, j), count in count_shared(games).items()
+  ]
+  if as_json:
+    by_file = {
+      path.name: report for path, report in zip(files, reports, strict=True)
+    }
+    content = {'extractor': extractor, 'files': by_file, 'shared': shared}
+    print(json.dumps(content))
+    return
+  for path, report in zip(files, reports, strict=True):
+    print(
+      f'{path.name}: {report["games"]} games, {report["without_summary"]} '
+      f'without summary; per plan {report["entries"]:.2f} entries (paper '
+      f'{PUBLISHED_ENTRIES}), {report["sentences"]:.2f} sentences (paper '
+      f'{PUBLISHED_SENTENCES}), {report["relations"]:.2f} relations; longest '
+      f'{report["longest"]} steps; extractor {extractor}'
+    )
+  for row in shared:
+    if row['first'] == row['second']:
+      print(f'{row["first"]}: {row["games"]} games occur again')
+    else:
+      print(f'{row["games"]} games of {row["second"]} are in {row["first"]}')
+
+
+@app.command()
+def baseline(
+  name: Annotated[
+    str, typer.Argument(help='frequent or nearest, of the training plans.')
+  ],
+  training: Annotated[Path, typer.Argument(help='Training games.')],
+  games: Annotated[Path, typer.Argument(help='Games to plan.')],
+  roles: Annotated[
+    str, typer.Option(help='Who is who in another game: result or table.')
+  ] = 'result',
+  extractor: ExtractorName = 'lookup',
+) -> None:
+  """Prints plans that know only habits, as JSON lines.
+
+  frequent: the entries that most training plans have, in their usual order.
+  nearest: the plan of the most similar training game. Training games that are
+  among the games to plan are left out.
+  """
+  from stepwise.rotowire import (
+    frequent_entry_plans,
+    nearest_game_plans,
+    oracle_plan,
+    plan_to_json,
+    read_games,
+    same_game,
+  )
+
+  planners = {'frequent': frequent_entry_plans, 'nearest': nearest_game_plans}
+  if name not in planners:
+    raise InputError(f'no baseline is named {name!r}: {sorted(planners)}.')
+  if roles not in ('result', 'table'):
+    raise InputError(f"--roles is {roles!r}; 'result' and 'table' exist.")
+  extract = find_extractor(extractor)
+  wanted = read_games(games)
+  known = {same_game(game) for game in wanted}
+  others = [g for g in read_games(training) if same_game(g) not in known]
+  plans = [oracle_plan(game, extract) for game in others]
+  found = planners[name](wanted, others, plans, roles=roles)
+  for game, plan in zip(wanted, found, strict=True):
+    print(plan_to_json(plan, game.id))

@@ -1,0 +1,10 @@
+"""From a game to its content plan: table, model and search in one call."""
+
+from stepwise.planning._planner import (
+  Planner,
+  PlannerOptions,
+  bundled_planner,
+  load_planner,
+)
+
+__all__ = ['Planner', 'PlannerOptions', 'bundled_planner', 'load_planner']

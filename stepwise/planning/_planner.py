@@ -1,0 +1,207 @@
+"""Content plans of games by a trained stepwise model."""
+
+import functools
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise._typing import Array, Bool, Int
+from stepwise.checkpoints import Bundle, load_bundle
+from stepwise.data import Record, pad_batch
+from stepwise.decoding import Constraints, DecodeConfig
+from stepwise.models import (
+  Batch,
+  ETCSumConfig,
+  HiBERTConfig,
+  PointerConfig,
+  PointerPlanner,
+  decode,
+  greedy_plans,
+)
+from stepwise.rotowire import (
+  SPECIAL_UNITS,
+  Game,
+  Plan,
+  Table,
+  plan_from_units,
+  plan_masks,
+  read_table,
+  table_record,
+)
+
+_STOP, _BEGIN = SPECIAL_UNITS.index('eot'), SPECIAL_UNITS.index('beg')
+# Batches have sizes in multiples of these, so that few are compiled.
+_UNITS_GRAIN, _TOKENS_GRAIN = 64, 1024
+
+
+@dataclass(frozen=True)
+class PlannerOptions:
+  """How plans are searched.
+
+  Attributes:
+    table: what the model reads of a game, a name of `stepwise.rotowire.TABLES`.
+    max_units: of the table; None = its own limit.
+    max_steps: of a plan, breaks counted; None = as many as the model reads.
+    min_steps: before them a plan does not end.
+    beam_size: 1 is the paper's greedy search.
+    no_empty_sentences: forbids a break after a break, and as the first unit.
+    batch_size: games planned together.
+  """
+
+  table: str = 'paper'
+  max_units: int | None = None
+  max_steps: int | None = None
+  min_steps: int = 1
+  beam_size: int = 1
+  no_empty_sentences: bool = False
+  batch_size: int = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+  """A trained model, and how it plans.
+
+  Entries are not repeated, except for sentence breaks and what the templates
+  call repeatable: team names and cities.
+  """
+
+  bundle: Bundle
+  options: PlannerOptions = PlannerOptions()
+
+  def __post_init__(self) -> None:
+    config = self.bundle.config
+    if getattr(config, 'begin_unit', None) != _BEGIN or not config.stepwise:
+      raise InputError(
+        f'a planner begins its plans with unit {_BEGIN} of {SPECIAL_UNITS}; '
+        f'this {type(config).__name__} is of another kind.'
+      )
+    if self.bundle.tokenizer is None:
+      raise InputError('the model has no tokeniser: it cannot read tables.')
+
+  def __call__(self, games: Sequence[Game]) -> list[Plan]:
+    """Plans of games, in their order."""
+    size = self.options.batch_size
+    return [
+      plan
+      for start in range(0, len(games), size)
+      for plan in self._plan(games[start : start + size], min(size, len(games)))
+    ]
+
+  def _plan(self, games: Sequence[Game], rows: int) -> list[Plan]:
+    tables = [
+      read_table(game, self.options.table, self.options.max_units)
+      for game in games
+    ]
+    records = [self._record(table) for table in tables]
+    units = _round_up(max(r.num_units for r in records), _UNITS_GRAIN)
+    length = _round_up(max(len(r.tokens) for r in records), _TOKENS_GRAIN)
+    arrays = pad_batch(records, length=length, units=units, steps=1, batch=rows)
+    batch = Batch(*(arrays[k] for k in ('tokens', 'unit_ids', 'valid')))
+    chosen = _search(
+      self.bundle.model,
+      self.bundle.variables,
+      batch,
+      *self._masks(tables, batch.valid),
+      self._search_config(),
+    )
+    return [
+      plan_from_units(row, table)
+      for row, table in zip(
+        np.asarray(chosen[: len(tables)]), tables, strict=True
+      )
+    ]
+
+  def _record(self, table: Table) -> Record:
+    assert self.bundle.tokenizer is not None, '__post_init__'
+    config = self.bundle.config
+    limits: dict[str, Any] = {}
+    if isinstance(config, HiBERTConfig | PointerConfig):
+      limits['max_unit_tokens'] = config.max_unit_tokens - 1
+    elif isinstance(config, ETCSumConfig):
+      limits['max_tokens'] = config.document_tokens
+    return table_record(table, self.bundle.tokenizer, **limits)
+
+  def _masks(
+    self, tables: Sequence[Table], valid: Any
+  ) -> tuple[np.ndarray, np.ndarray | None]:
+    repeatable, breaks = np.zeros((2, *valid.shape), bool)
+    for row, table in enumerate(tables):
+      masks = plan_masks(table)
+      size = min(len(masks.repeatable), valid.shape[1])
+      repeatable[row, :size] = masks.repeatable[:size]
+      breaks[row, :size] = masks.breaks[:size]
+    return repeatable, breaks if self.options.no_empty_sentences else None
+
+  def _search_config(self) -> DecodeConfig:
+    most = plan_slots(self.bundle.config)
+    steps = self.options.max_steps or most
+    if steps > most:
+      raise InputError(
+        f'max_steps is {steps}; the model reads plans of {most} units at most.'
+      )
+    return DecodeConfig(
+      max_units=steps,
+      min_units=self.options.min_steps,
+      beam_size=self.options.beam_size,
+      stop_unit=_STOP,
+      never=(_BEGIN,),
+    )
+
+
+def plan_slots(config: Any) -> int:
+  """Units of the longest plan that a model can read, BEG not counted."""
+  match config:
+    case PointerConfig():
+      return config.plan_positions - 1
+    case HiBERTConfig():
+      return config.encoder.summary_positions - 1
+    case ETCSumConfig():
+      # Every unit has one token at least; BEG is one.
+      return min(config.summary_tokens, 512) - 1
+  raise InputError(f'{type(config).__name__} reads no plans.')
+
+
+def load_planner(
+  folder: str | os.PathLike[str], options: PlannerOptions = PlannerOptions()
+) -> Planner:
+  """A planner from a bundle of `stepwise train`."""
+  return Planner(load_bundle(folder), options)
+
+
+@functools.cache
+def bundled_planner() -> Planner:
+  """The small planner that comes with the package."""
+  source = resources.files('stepwise.planning') / 'bundle'
+  folder = Path(str(source))
+  if not folder.is_dir():
+    raise InputError('no planner is bundled: give the folder of a model.')
+  return load_planner(folder, PlannerOptions(table='roles', max_steps=160))
+
+
+def _round_up(number: int, grain: int) -> int:
+  return -(-number // grain) * grain
+
+
+@functools.partial(jax.jit, static_argnums=(0, 5))
+def _search(
+  model: nn.Module,
+  variables: Any,
+  batch: Batch,
+  repeatable: Bool[Array, 'batch units'],
+  breaks: Bool[Array, 'batch units'] | None,
+  config: DecodeConfig,
+) -> Int[Array, 'batch steps']:
+  constraints = Constraints(repeatable=repeatable, breaks=breaks)
+  batch = Batch(*map(jnp.asarray, batch[:3]))
+  if isinstance(model, PointerPlanner) and config.beam_size == 1:
+    return greedy_plans(model, variables, batch, config, constraints)
+  return decode(model, variables, batch, config, constraints).plans[:, 0]

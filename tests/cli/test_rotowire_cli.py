@@ -1,0 +1,98 @@
+"""Verbs about games: plan, rotowire, data rotowire, train-extractor."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from stepwise._errors import InputError
+from stepwise.cli.main import app
+from tests.rotowire.season import season_fields
+
+
+def run(*arguments):
+  result = CliRunner().invoke(app, [*map(str, arguments)])
+  if isinstance(result.exception, InputError):
+    raise result.exception
+  assert result.exit_code == 0, result.output
+  return result.stdout
+
+
+@pytest.fixture
+def games(tmp_path):
+  path = tmp_path / 'games.json'
+  path.write_text(json.dumps([season_fields(seed) for seed in range(3)]))
+  return path
+
+
+def test_statistics_name_the_paper_and_the_extractor(games, tmp_path):
+  other = tmp_path / 'other.json'
+  other.write_text(json.dumps([season_fields(1)]))
+  lines = run('rotowire', 'stats', games, other).splitlines()
+  assert 'entries (paper 59.24)' in lines[0]
+  assert 'sentences (paper 12.72)' in lines[0]
+  assert lines[0].endswith('extractor lookup')
+  assert '1 games of other.json are in games.json' in lines
+  content = json.loads(run('rotowire', 'stats', games, other, '--json'))
+  assert content['extractor'] == 'lookup'
+  assert content['files']['games.json']['games'] == 3
+
+
+def test_baselines_are_scored_like_plans(games, tmp_path):
+  training = tmp_path / 'training.json'
+  training.write_text(json.dumps([season_fields(s) for s in (0, 7, 8)]))
+  for name in ('frequent', 'nearest'):
+    plans = tmp_path / f'{name}.jsonl'
+    plans.write_text(run('rotowire', 'baseline', name, training, games))
+    run('evaluate-rotowire', plans, games, '--json', tmp_path / 'scores.json')
+    scores = json.loads((tmp_path / 'scores.json').read_text())
+    assert (scores['kind'], scores['reference_extractor']) == ('plan', 'lookup')
+    assert scores['cs']['f1'] > 0
+
+
+def test_records_of_games(games, tmp_path):
+  said = run(
+    *('data', 'rotowire', games, tmp_path / 'records.jsonl'),
+    *('--table', 'roles', '--exclude', games, '--max-steps', 200),
+  )
+  assert '0 records' in said
+  assert '3 excluded' in said
+  said = run('data', 'rotowire', games, tmp_path / 'records.jsonl')
+  assert '3 records' in said
+  assert 'extractor lookup' in said
+
+
+@pytest.mark.parametrize(
+  ('arguments', 'message'),
+  [
+    (('rotowire', 'stats', 'GAMES', '--extractor', 'x'), "extractor is 'x'"),
+    (('rotowire', 'baseline', 'x', 'GAMES', 'GAMES'), "is named 'x'"),
+    (
+      ('rotowire', 'baseline', 'nearest', 'GAMES', 'GAMES', '--roles', 'x'),
+      "--roles is 'x'",
+    ),
+    (('data', 'rotowire', 'GAMES', 'OUT', '--table', 'x'), "table is 'x'"),
+    (('plan', 'GAMES', '--json', '--table'), 'choose one of them'),
+    (('plan', 'GAMES', '--model', 'OUT'), 'no such folder'),
+    (('plan', 'OUT'), 'no such file'),
+    (
+      ('train-extractor', 'GAMES', 'OUT', '--models', 'lstm'),
+      'conv must come first',
+    ),
+  ],
+)
+def test_mistakes_are_named(arguments, message, games, tmp_path):
+  places = {'GAMES': games, 'OUT': tmp_path / 'out'}
+  with pytest.raises(InputError, match=message):
+    run(*(places.get(argument, argument) for argument in arguments))
+
+
+def test_an_extractor_is_trained_by_one_command(games, tmp_path):
+  said = run(
+    *('train-extractor', games, tmp_path / 'mine', '--models', 'conv'),
+    *('--least-count', 1, '--json', tmp_path / 'report.json'),
+  )
+  assert 'stepwise train-extractor games.json mine --models conv' in said
+  report = json.loads((tmp_path / 'report.json').read_text())
+  assert report['training_games'] == 3
+  assert (tmp_path / 'mine' / 'words.txt').read_text().splitlines()

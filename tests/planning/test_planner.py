@@ -1,0 +1,137 @@
+"""Planners: a tiny one learns four games, and mistakes are named."""
+
+import dataclasses
+
+import jax
+import numpy as np
+import optax
+import pytest
+
+from stepwise._errors import InputError
+from stepwise.checkpoints import Bundle
+from stepwise.data import pad_batch, stepwise_examples, wordpiece
+from stepwise.layers import TransformerConfig
+from stepwise.models import (
+  Batch,
+  PointerConfig,
+  build_model,
+  find_config,
+  prefix_loss,
+)
+from stepwise.planning import Planner, PlannerOptions, load_planner
+from stepwise.rotowire import (
+  PlanRecordOptions,
+  oracle_plan,
+  plan_from_units,
+  plan_records,
+  plan_units,
+  read_table,
+)
+from tests.layers.parameters import draw, quick_jit
+from tests.rotowire.season import season_game
+
+CONFIG = PointerConfig(
+  TransformerConfig(
+    vocab=30522, embed=32, heads=4, mlp=48, layers=1, positions=24
+  ),
+  plan_layers=1,
+  plan_positions=64,
+  max_unit_tokens=20,
+)
+OPTIONS = PlannerOptions(table='roles', max_units=96, max_steps=48)
+GAMES = [season_game(seed) for seed in (0, 1, 2, 5)]
+
+
+def planner(params, options=OPTIONS, config=CONFIG):
+  bundle = Bundle(config, build_model(config), {'params': params}, wordpiece())
+  return Planner(bundle, options)
+
+
+def training_batch():
+  options = PlanRecordOptions('roles', 96, 19)
+  plans = [oracle_plan(game) for game in GAMES]
+  examples = [
+    stepwise_examples(*labelled)[0]
+    for labelled in plan_records(GAMES, plans, wordpiece(), options)
+  ]
+  sizes = {'length': 2048, 'units': 96, 'steps': 40, 'batch': 4}
+  return Batch.of(pad_batch(examples, **sizes))
+
+
+@pytest.fixture(scope='module')
+def learned():
+  """Parameters of the tiny planner after it has seen four games."""
+  batch, model, steps = training_batch(), build_model(CONFIG), 150
+  optimizer = optax.adam(optax.cosine_decay_schedule(1e-2, steps))
+
+  @quick_jit
+  def fit(params):
+    def step(carry, _):
+      params, state = carry
+      gradients = jax.grad(
+        lambda p: prefix_loss(model, p, batch, never=(2,)).mean
+      )(params)
+      updates, state = optimizer.update(gradients, state)
+      return (optax.apply_updates(params, updates), state), None
+
+    carry = params, optimizer.init(params)
+    (params, _), _ = jax.lax.scan(step, carry, None, length=steps)
+    return params
+
+  return jax.device_get(fit(draw(model, batch)['params']))
+
+
+def reachable(game):
+  """The oracle plan, without what the small table has no room for."""
+  table = read_table(game, OPTIONS.table, OPTIONS.max_units)
+  return plan_from_units(plan_units(oracle_plan(game), table), table)
+
+
+def test_a_tiny_planner_learns_four_games(learned):
+  plans = planner(learned)(GAMES)
+  assert plans == [reachable(game) for game in GAMES]
+  assert len({*plans}) == len(GAMES)
+  # Sentences, and entries that are said again.
+  assert all(len(plan) > 2 for plan in plans)
+  repeats = [[r for s in plan for r in s] for plan in plans]
+  assert any(len({*entries}) < len(entries) for entries in repeats)
+
+
+def test_batches_and_beams_do_not_change_a_sure_plan(learned):
+  options = dataclasses.replace(OPTIONS, batch_size=1)
+  assert planner(learned, options)(GAMES[:2]) == planner(learned)(GAMES[:2])
+  beams = dataclasses.replace(OPTIONS, beam_size=2, batch_size=1)
+  assert planner(learned, beams)(GAMES[:1]) == planner(learned)(GAMES[:1])
+
+
+def test_entries_are_not_repeated_but_names_of_teams_are():
+  plan = planner(draw(build_model(CONFIG), training_batch())['params'])
+  [found] = plan(GAMES[:1])
+  entries = [r for sentence in found for r in sentence]
+  repeated = {r.type for r in entries if entries.count(r) > 1}
+  assert repeated <= {'TEAM-NAME', 'TEAM-CITY'}
+  assert len(entries) <= OPTIONS.max_steps
+
+
+def test_mistakes_are_named(tmp_path):
+  params = {}
+  with pytest.raises(InputError, match='HiBERTConfig is of another kind'):
+    planner(params, config=find_config('hibert_tiny'))
+  with pytest.raises(InputError, match='the model has no tokeniser'):
+    Planner(Bundle(CONFIG, build_model(CONFIG), {}, None))
+  with pytest.raises(InputError, match='max_steps is 99; the model reads'):
+    planner(params, dataclasses.replace(OPTIONS, max_steps=99))(GAMES[:1])
+  with pytest.raises(InputError, match="table is 'all'; known ones"):
+    planner(params, dataclasses.replace(OPTIONS, table='all'))(GAMES[:1])
+  with pytest.raises(InputError, match='no such folder'):
+    load_planner(tmp_path / 'none')
+
+
+def test_no_games_have_no_plans():
+  assert planner({})([]) == []
+
+
+def test_shapes_of_a_batch_are_those_of_the_contract():
+  batch = training_batch()
+  assert np.asarray(batch.plan).max() == -1
+  assert (np.asarray(batch.targets) == 0).sum() > len(GAMES)
