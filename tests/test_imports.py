@@ -27,17 +27,22 @@ ARROWS: dict[str, set[str]] = {
   'checkpoints': {'layers', 'models', 'data'},
   'training': {'layers', 'decoding', 'models', 'data', 'evaluation'},
   'summarization': {'models', 'decoding', 'checkpoints', 'data'},
-  'tasks': {'data', 'evaluation'},
+  'realization': {
+    *('layers', 'models', 'checkpoints', 'training', 'data', 'rotowire'),
+  },
+  # `rotowire_realize` has the examples of the realizer.
+  'tasks': {'data', 'evaluation', 'rotowire', 'realization'},
   't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
+    'realization',
   },
 }
 # Where a library may be imported; others are free.
 _NUMERIC = {
   *('layers', 'decoding', 'models', 'checkpoints', 'training'),
-  'summarization',
+  *('summarization', 'realization'),
 }
 CONFINED: dict[str, set[str]] = {
   'tensorflow': {'tasks', 'checkpoints'},

@@ -34,6 +34,7 @@ from stepwise.training._models import (
 from stepwise.training._optimizer import make_optimizer, make_schedule
 from stepwise.training._predict import Predictor, Reading
 from stepwise.training._state import TrainState
+from stepwise.training._task import Task, Validation, selector_task
 
 __all__ = [
   'CheckpointConfig',
@@ -51,10 +52,12 @@ __all__ = [
   'PredictConfig',
   'Predictor',
   'Reading',
+  'Task',
   'TensorBoardWriter',
   'TrainConfig',
   'TrainResult',
   'TrainState',
+  'Validation',
   'digest_folder',
   'inference_buckets',
   'load_gin',
@@ -64,6 +67,7 @@ __all__ = [
   'reading_limits',
   'resolve_model',
   'rouge_evaluator',
+  'selector_task',
   'special_units',
   'train',
   'write_summaries',

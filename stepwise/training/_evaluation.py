@@ -9,7 +9,6 @@ import numpy as np
 from stepwise._errors import InputError
 from stepwise.data import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
-from stepwise.models import Batch
 from stepwise.training._config import PredictConfig
 from stepwise.training._input import Examples, Labelled
 from stepwise.training._models import Selector
@@ -20,7 +19,7 @@ Evaluator = Callable[[Any], dict[str, float]]
 
 
 def mean_loss(
-  sums_of: Callable[[Any, Batch], Any], params: Any, batches: Iterable[Batch]
+  sums_of: Callable[[Any, Any], Any], params: Any, batches: Iterable[Any]
 ) -> dict[str, float]:
   """Mean loss and accuracy over all terms of all batches.
 
