@@ -21,6 +21,7 @@ from stepwise.cli import (
   models,
   oracle,
   params,
+  report,
   summarize,
   train,
 )
@@ -48,6 +49,7 @@ app.command()(infer.infer)
 app.command()(models.models)
 app.command()(oracle.oracle)
 app.command()(params.params)
+app.command()(report.report)
 app.command()(summarize.summarize)
 app.command()(train.train)
 

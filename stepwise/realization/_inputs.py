@@ -21,7 +21,7 @@ TEAM_CONTEXT = (
 )
 # Of every player of the sentence.
 PLAYER_CONTEXT = ('PLAYER-START_POSITION', 'PLAYER-TEAM')
-DATE = 'MATCH-DATE'
+MATCH, DATE = 'match', 'MATCH-DATE'
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,6 @@ class GameInputs:
     self._texts = {
       (e.relation.entity, e.relation.type): e.text for e in table.entries
     }
-    self._match = [key for key in self._texts if key[1] == DATE]
     self._teams = [team.entity for team in game.teams]
     self._players = {player.entity for player in game.players}
 
@@ -89,7 +88,7 @@ class GameInputs:
     named = dict.fromkeys(r.entity for r in sentence)
     players = [entity for entity in named if entity in self._players]
     wanted = [
-      *self._match,
+      (MATCH, DATE),
       *((team, type) for team in self._teams for type in TEAM_CONTEXT),
       *((player, type) for player in players for type in PLAYER_CONTEXT),
     ]
