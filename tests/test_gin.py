@@ -7,7 +7,8 @@ import gin as gin_library
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.models import CONFIGS, SYSTEMS
+from stepwise.models import CONFIGS, SYSTEMS, count_params
+from stepwise.realization import realizer_task
 from stepwise.training import (
   CheckpointConfig,
   EvaluationConfig,
@@ -25,7 +26,8 @@ from tests.training.runs import write_records
 
 GIN = Path(__file__).parents[1] / 'gin'
 ROWS = sorted((GIN / 'cnn_dailymail').glob('*.gin'))
-PLANNERS = sorted((GIN / 'rotowire').glob('*.gin'))
+PLANNERS = sorted((GIN / 'rotowire').glob('stepwise_*.gin'))
+REALIZERS = sorted((GIN / 'rotowire').glob('realizer*.gin'))
 MODELS = sorted((GIN / 'models').glob('*.gin'))
 TINY = sorted(GIN.glob('*.gin'))
 FILES = ['TRAIN=train.jsonl', 'VALIDATION=valid.jsonl', 'DOCUMENTS=d.jsonl']
@@ -79,6 +81,8 @@ def test_the_papers_hyper_parameters():
   assert planner == (766_000, 128, 0.01, 'inverse_sqrt', 'validation/loss')
   planner = hyper_parameters('rotowire', 'stepwise_etcsum')
   assert planner == (5000, 512, 2.5e-5, 'constant', 'validation/loss')
+  realizer = hyper_parameters('rotowire', 'realizer')
+  assert realizer == (36_000, 512, 0.05, 'inverse_sqrt', 'validation/loss')
 
 
 @pytest.mark.parametrize('path', PLANNERS, ids=name)
@@ -89,6 +93,15 @@ def test_planners_read_tables(path):
   assert config.input.examples == 'steps'
 
 
+@pytest.mark.parametrize('path', REALIZERS, ids=name)
+def test_realizers_write(path):
+  config = load_gin(TrainConfig, [path], FILES)
+  model = realizer_task(config).model
+  assert config.model.name == path.stem
+  assert max(config.input.buckets.lengths) <= model.positions
+  assert f'{count_params(path.stem):,} ' in ' '.join(path.read_text().split())
+
+
 @pytest.mark.parametrize('path', MODELS, ids=name)
 def test_model_files_name_a_configuration(path):
   spec = load_gin(ModelSpec, [path])
@@ -97,7 +110,7 @@ def test_model_files_name_a_configuration(path):
   resolve_model(spec)
 
 
-@pytest.mark.parametrize('path', ROWS + PLANNERS + TINY, ids=name)
+@pytest.mark.parametrize('path', ROWS + PLANNERS + REALIZERS + TINY, ids=name)
 @pytest.mark.parametrize('missing', ['TRAIN', 'VALIDATION'])
 def test_required_values_fail_loudly(path, missing):
   given = [file for file in FILES if not file.startswith(missing)]

@@ -35,18 +35,22 @@ ARROWS: dict[str, set[str]] = {
   },
   'summarization': {'layers', 'models', 'checkpoints', 'data', 'inference'},
   'planning': {'models', 'decoding', 'checkpoints', 'data', 'rotowire'},
-  'tasks': {'data', 'evaluation', 'rotowire'},
+  'realization': {
+    *('layers', 'models', 'checkpoints', 'training', 'data', 'rotowire'),
+  },
+  # `rotowire_realize` has the examples of the realizer.
+  'tasks': {'data', 'evaluation', 'rotowire', 'realization'},
   't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
-    *('extraction', 'inference', 'planning'),
+    *('extraction', 'inference', 'planning', 'realization'),
   },
 }
 # Where a library may be imported; others are free.
 _NUMERIC = {
   *('layers', 'decoding', 'models', 'inference', 'checkpoints', 'training'),
-  *('summarization', 'extraction', 'planning'),
+  *('summarization', 'extraction', 'planning', 'realization'),
 }
 CONFINED: dict[str, set[str]] = {
   'tensorflow': {'tasks', 'checkpoints'},

@@ -257,3 +257,53 @@ def _tokenizer(name: str) -> 'Tokenizer':
       '`VOCAB.json,MERGES.txt`.'
     )
   return byte_level_bpe(vocab, merges)
+
+
+@app.command()
+def realize(
+  games: Annotated[
+    Path, typer.Argument(help='Rotowire games with summaries: .json, .json.zst')
+  ],
+  target: Annotated[
+    Path, typer.Argument(metavar='OUT', help='Examples: JSON lines.')
+  ],
+  tokenizer: Annotated[
+    str, typer.Option(help='wordpiece, or VOCAB.json,MERGES.txt of RoBERTa.')
+  ] = 'wordpiece',
+  context: Annotated[
+    bool, typer.Option(help='Date, teams and players besides the plan.')
+  ] = True,
+  covered: Annotated[
+    bool,
+    typer.Option('--covered', help='Only sentences whose numbers are known.'),
+  ] = False,
+  max_input: Annotated[
+    int | None, typer.Option(min=1, help='Leave out longer inputs.')
+  ] = None,
+  max_target: Annotated[
+    int | None, typer.Option(min=1, help='Leave out longer sentences.')
+  ] = None,
+) -> None:
+  """Writes training examples of the realizer, one for every sentence.
+
+  The plan of a sentence is the part of the game's oracle plan that it states.
+  """
+  from stepwise.realization import (
+    ExampleOptions,
+    InputFormat,
+    make_examples,
+    save_examples,
+  )
+  from stepwise.rotowire import read_games
+
+  format, loaded = InputFormat(context), _tokenizer(tokenizer)
+  examples, report = make_examples(
+    read_games(games),
+    loaded,
+    ExampleOptions(format, covered, max_input, max_target),
+  )
+  save_examples(target, examples, loaded, format)
+  print(
+    f'{target}: {report.written} examples of {report.sentences} sentences; '
+    f'{report.uncovered} not covered and {report.too_long} too long left out'
+  )

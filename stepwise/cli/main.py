@@ -23,6 +23,7 @@ from stepwise.cli import (
   oracle,
   params,
   plan,
+  report,
   rotowire,
   summarize,
   train,
@@ -54,6 +55,7 @@ app.command()(models.models)
 app.command()(oracle.oracle)
 app.command()(params.params)
 app.command()(plan.plan)
+app.command()(report.report)
 app.add_typer(rotowire.app, name='rotowire')
 app.command()(summarize.summarize)
 app.command()(train.train)

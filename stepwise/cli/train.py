@@ -12,11 +12,13 @@ import typer
 from stepwise._errors import InputError
 
 if TYPE_CHECKING:
-  from stepwise.training import TrainConfig, TrainResult
+  from stepwise.training import Task, TrainConfig, TrainResult
 
 Records = Annotated[
   Path | None,
-  typer.Argument(help='Training records, from `stepwise data build`.'),
+  typer.Argument(
+    help='From `stepwise data build`, or `data realize` for a realizer.'
+  ),
 ]
 Output = Annotated[
   Path, typer.Option(help='Folder of the run; an unfinished one continues.')
@@ -134,17 +136,41 @@ def _join(where: str) -> None:
   jax.distributed.initialize(address, *numbers)
 
 
+def _writes(config: 'TrainConfig') -> bool:
+  """Whether the model is a realizer; all others select."""
+  from stepwise.layers import TransformerConfig
+  from stepwise.models import find_config
+
+  return isinstance(find_config(config.model.name), TransformerConfig)
+
+
+def _task(config: 'TrainConfig') -> 'Task | None':
+  if not _writes(config):
+    return None
+  from stepwise.realization import realizer_task
+
+  return realizer_task(config)
+
+
 def _check_tokenizer(config: 'TrainConfig', tokenizer: str) -> None:
   """Before training, not after it."""
+  given = 'wordpiece' if tokenizer == 'wordpiece' else 'byte_level_bpe'
+  made = _tokenizer_of_records(config)
+  if made not in ('', given):
+    raise InputError(
+      f'--tokenizer is {tokenizer!r} but the records were made with {made!r}.'
+    )
+
+
+def _tokenizer_of_records(config: 'TrainConfig') -> str:
+  if _writes(config):
+    from stepwise.realization import load_examples
+
+    return load_examples(config.input.train)[1]
   from stepwise.data import load_records
 
   record, _ = next(load_records(config.input.train), (None, None))
-  given = 'wordpiece' if tokenizer == 'wordpiece' else 'byte_level_bpe'
-  if record is not None and record.tokenizer not in ('', given):
-    raise InputError(
-      f'--tokenizer is {tokenizer!r} but the records were made with'
-      f' {record.tokenizer!r}.'
-    )
+  return record.tokenizer if record is not None else ''
 
 
 def _train(
@@ -157,7 +183,13 @@ def _train(
     initial = _initial_params(init, config.model.extractive)
   with _progress(config.steps) as on_step:
     try:
-      return train(config, output, initial_params=initial, on_step=on_step)
+      return train(
+        config,
+        output,
+        task=_task(config),
+        initial_params=initial,
+        on_step=on_step,
+      )
     except DivergenceError as error:
       print(f'stepwise: {error}', file=sys.stderr)
       raise typer.Exit(1) from error
@@ -176,7 +208,7 @@ def _initial_params(init: Path, extractive: bool) -> Any:
 def _load(config: 'TrainConfig', output: Path) -> 'TrainResult':
   from stepwise.training import load_trained
 
-  return load_trained(config, output)
+  return load_trained(config, output, _task(config))
 
 
 @contextmanager
@@ -214,16 +246,23 @@ def _save(
 ) -> None:
   import jax
 
-  from stepwise.checkpoints import save_bundle
-  from stepwise.training import ModelSpec, resolve_model
-
   if jax.process_index():
     return
-  # What training changed (dtype, dropout) is not a property of the model.
-  spec = ModelSpec(config.model.name, config.model.extractive)
   facts = dataclasses.asdict(config.optimizer) | {'steps': config.steps}
   card = f'Trained by `stepwise train`; step {result.step} of {facts}.'
-  save_bundle(
-    folder, resolve_model(spec), result.params, tokenizer=tokenizer, card=card
-  )
+  if _writes(config):
+    from stepwise.models import find_config
+    from stepwise.realization import load_examples, save_realizer
+
+    model: Any = find_config(config.model.name)
+    _, _, format = load_examples(config.input.train)
+    options = {'tokenizer': tokenizer, 'card': card}
+    save_realizer(folder, model, result.params, format, **options)
+  else:
+    from stepwise.checkpoints import save_bundle
+    from stepwise.training import ModelSpec, resolve_model
+
+    # What training changed (dtype, dropout) is not a property of the model.
+    model = resolve_model(ModelSpec(config.model.name, config.model.extractive))
+    save_bundle(folder, model, result.params, tokenizer=tokenizer, card=card)
   print(f'{folder}: step {result.step}')

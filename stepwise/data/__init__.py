@@ -15,7 +15,7 @@ from stepwise.data._build import (
 )
 from stepwise.data._check import FileReport, check_files
 from stepwise.data._documents import Document
-from stepwise.data._files import open_for_reading
+from stepwise.data._files import open_for_reading, replace_when_done
 from stepwise.data._formats import find_format
 from stepwise.data._oracle_run import (
   OracleOptions,
@@ -84,6 +84,7 @@ __all__ = [
   'read_oracles',
   'read_predictions',
   'read_references',
+  'replace_when_done',
   'restore_order',
   'sample_lines',
   'save_records',

@@ -33,6 +33,8 @@ class Tokenizer:
     pad, cls, sep, unk: padding, delimiters, unknown text.
     eot, beg, eos: reserved for the units end of text, beginning of the
       summary and end of a sentence.
+    context: reserved for what precedes the context of a sentence to write.
+    lowercase: whether ids forget the case of letters.
   """
 
   name: str
@@ -44,6 +46,8 @@ class Tokenizer:
   eot: int
   beg: int
   eos: int
+  context: int
+  lowercase: bool
   _backend: 'tokenizers.Tokenizer' = field(repr=False, compare=False)
 
   def encode_units(self, texts: Sequence[str]) -> list[list[int]]:
@@ -64,6 +68,15 @@ class Tokenizer:
       for text, encoding in zip(texts, encoded, strict=True)
     ]
 
+  def decode(self, ids: Sequence[int]) -> str:
+    """The text of ids; words of WordPiece are parted by single spaces."""
+    return self._backend.decode(list(ids), skip_special_tokens=False)
+
+  def pieces(self) -> list[str]:
+    """The spelling of every id, empty where there is none."""
+    spell = self._backend.id_to_token
+    return [spell(index) or '' for index in range(self.vocab_size)]
+
 
 @functools.cache
 def wordpiece() -> Tokenizer:
@@ -78,7 +91,7 @@ def wordpiece() -> Tokenizer:
   (10, 11, 12)
   """
   from tokenizers import Tokenizer as Backend
-  from tokenizers import models, normalizers, pre_tokenizers
+  from tokenizers import decoders, models, normalizers, pre_tokenizers
 
   source = importlib.resources.files('stepwise.data') / 'vocab'
   with importlib.resources.as_file(source / 'bert_uncased.txt') as path:
@@ -86,6 +99,7 @@ def wordpiece() -> Tokenizer:
   backend = Backend(model)
   backend.normalizer = normalizers.BertNormalizer(lowercase=True)
   backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+  backend.decoder = decoders.WordPiece(cleanup=False)
   return Tokenizer(
     name='wordpiece',
     vocab_size=backend.get_vocab_size(),
@@ -96,6 +110,8 @@ def wordpiece() -> Tokenizer:
     eot=_piece(backend, '[unused9]'),
     beg=_piece(backend, '[unused10]'),
     eos=_piece(backend, '[unused11]'),
+    context=_piece(backend, '[unused12]'),
+    lowercase=True,
     _backend=backend,
   )
 
@@ -106,10 +122,10 @@ def byte_level_bpe(
   """RoBERTa from the two files of its public vocabulary.
 
   Our ids are the first of the rows that published models keep after the
-  vocabulary: 50265, 50266, 50267 of 50358 for the public one.
+  vocabulary: 50265 to 50268 of 50358 for the public one.
   """
   from tokenizers import Tokenizer as Backend
-  from tokenizers import models, pre_tokenizers
+  from tokenizers import decoders, models, pre_tokenizers
 
   for path in (vocab_json, merges_txt):
     if not Path(path).is_file():
@@ -123,6 +139,7 @@ def byte_level_bpe(
     ) from error
   backend = Backend(model)
   backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+  backend.decoder = decoders.ByteLevel()
   size = backend.get_vocab_size()
   return Tokenizer(
     name='byte_level_bpe',
@@ -134,6 +151,8 @@ def byte_level_bpe(
     eot=size,
     beg=size + 1,
     eos=size + 2,
+    context=size + 3,
+    lowercase=False,
     _backend=backend,
   )
 

@@ -66,7 +66,10 @@ CONFIGS: dict[str, ModelConfig] = {
   'bertsum_tiny': BERTSumConfig(
     dataclasses.replace(_BERT, **_TINY), cls=101, sep=102
   ),
+  # Encoder and decoder share weights; the output is tied to the embeddings.
   'realizer': _ROBERTA,
+  'realizer_mini': dataclasses.replace(_BERT, **_MINI),
+  'realizer_tiny': dataclasses.replace(_BERT, **_TINY),
 }
 
 

@@ -43,6 +43,7 @@ from stepwise.rotowire._plans import (
   plan_masks,
   plan_units,
   planned_relations,
+  planned_sentences,
   stated_relations,
   table_record,
 )
@@ -138,6 +139,7 @@ __all__ = [
   'plan_to_json',
   'plan_units',
   'planned_relations',
+  'planned_sentences',
   'read_entities',
   'read_games',
   'read_outputs',

@@ -45,6 +45,14 @@ def oracle_plan(
   cities, names, the date and supported relations, as often as they are stated,
   and the name of whoever a pronoun stands for. Sentences without are left out.
   """
+  planned = planned_sentences(game, extractor, text)
+  return tuple(relations for _, relations in planned if relations)
+
+
+def planned_sentences(
+  game: Game, extractor: Extractor = lookup_relations, text: str | None = None
+) -> list[tuple[Sentence, tuple[Relation, ...]]]:
+  """All sentences of a summary, each with its part of the oracle plan."""
   sentences = read_sentences(game.summary if text is None else text, game)
   stated: list[list[tuple[int, int, Relation]]] = [[] for _ in sentences]
   for index, sentence in enumerate(sentences):
@@ -54,11 +62,10 @@ def oracle_plan(
     if found.supported:
       place = found.number.start, found.mention.start, found.relation
       stated[found.sentence].append(place)
-  return tuple(
-    tuple(relation for *_, relation in sorted(places))
-    for places in stated
-    if places
-  )
+  return [
+    (sentence, tuple(relation for *_, relation in sorted(places)))
+    for sentence, places in zip(sentences, stated, strict=True)
+  ]
 
 
 def stated_relations(

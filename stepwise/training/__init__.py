@@ -35,6 +35,7 @@ from stepwise.training._metrics import (
 from stepwise.training._models import resolve_model
 from stepwise.training._optimizer import make_optimizer, make_schedule
 from stepwise.training._state import TrainState, lower_update
+from stepwise.training._task import Task, Validation, selector_task
 
 __all__ = [
   'CheckpointConfig',
@@ -52,10 +53,12 @@ __all__ = [
   'PredictConfig',
   'Predictor',
   'Reading',
+  'Task',
   'TensorBoardWriter',
   'TrainConfig',
   'TrainResult',
   'TrainState',
+  'Validation',
   'digest_folder',
   'inference_buckets',
   'load_gin',
@@ -66,6 +69,7 @@ __all__ = [
   'reading_limits',
   'resolve_model',
   'rouge_evaluator',
+  'selector_task',
   'special_units',
   'train',
   'write_summaries',

@@ -10,7 +10,6 @@ from stepwise._errors import InputError
 from stepwise.data import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
 from stepwise.inference import PredictConfig, Predictor, Reading
-from stepwise.models import Batch
 from stepwise.training._input import Examples, Labelled
 from stepwise.training._models import Selector
 
@@ -19,7 +18,7 @@ Evaluator = Callable[[Any], dict[str, float]]
 
 
 def mean_loss(
-  sums_of: Callable[[Any, Batch], Any], params: Any, batches: Iterable[Batch]
+  sums_of: Callable[[Any, Any], Any], params: Any, batches: Iterable[Any]
 ) -> dict[str, float]:
   """Mean loss and accuracy over all terms of all batches.
 

@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,36 +12,17 @@ import jax
 from jax.sharding import Mesh
 
 from stepwise._errors import InputError
-from stepwise.models import Batch, build_model
 from stepwise.training._checkpoints import CheckpointStore
 from stepwise.training._config import TrainConfig, check_same_run
 from stepwise.training._divergence import check_finite
-from stepwise.training._evaluation import (
-  Evaluator,
-  mean_loss,
-  rouge_evaluator,
-)
-from stepwise.training._input import (
-  Arrays,
-  Examples,
-  Labelled,
-  load_labelled,
-  open_batches,
-  training_examples,
-  validation_batches,
-)
+from stepwise.training._evaluation import Evaluator, mean_loss
+from stepwise.training._input import Arrays
 from stepwise.training._metrics import (
   JsonLinesWriter,
   MetricWriter,
   TensorBoardWriter,
 )
-from stepwise.training._models import (
-  Loss,
-  Selector,
-  body,
-  loss_of,
-  resolve_model,
-)
+from stepwise.training._models import Loss
 from stepwise.training._optimizer import (
   Schedule,
   freeze,
@@ -60,6 +41,7 @@ from stepwise.training._state import (
   state_shardings,
   with_rules,
 )
+from stepwise.training._task import Task, Validation, selector_task
 
 CHECKPOINTS = 'checkpoints'
 METRICS = 'metrics.jsonl'
@@ -75,7 +57,7 @@ class TrainResult:
     step: the step they were saved at.
   """
 
-  model: Selector
+  model: Any
   params: Any
   step: int
 
@@ -84,11 +66,11 @@ class TrainResult:
 class _Problem:
   """The compiled parts of a run, and where its state lives."""
 
-  model: Selector
+  task: Task
   mesh: Mesh
   schedule: Schedule
-  update: Callable[[TrainState, Batch], tuple[TrainState, StepMetrics]]
-  sums_of: Callable[[Any, Batch], Any]
+  update: Callable[[TrainState, Any], tuple[TrainState, StepMetrics]]
+  sums_of: Callable[[Any, Any], Any]
   init: Callable[[], TrainState]
   shapes: TrainState
 
@@ -97,6 +79,7 @@ def train(
   config: TrainConfig,
   output: Path,
   *,
+  task: Task | None = None,
   initial_params: Any = None,
   evaluators: Sequence[Evaluator] = (),
   on_step: Callable[[int, Mapping[str, float]], object] = lambda *_: None,
@@ -109,6 +92,7 @@ def train(
   Args:
     config: the run.
     output: its folder; created if missing.
+    task: what to train; None = the selector that `config` names.
     initial_params: to start from instead of random values; a continued run
       does not look at them.
     evaluators: more metrics to compute at every evaluation.
@@ -118,11 +102,11 @@ def train(
   if jax.process_index() == 0:
     output.mkdir(parents=True, exist_ok=True)
     check_same_run(config, output / 'config.json')
-  problem = _make_problem(config)
-  examples = training_examples(config.input, problem.model)
-  validation = _load_validation(config, problem.model)
+  task = task or selector_task(config)
+  problem = _make_problem(config, task)
+  batches, validation = task.open_input(), task.open_validation()
   store = _open_store(config, output)
-  run = _Run(config, output, problem, examples, validation, evaluators, store)
+  run = _Run(config, output, problem, batches, validation, evaluators, store)
   try:
     run.begin(initial_params)
     run.finish_steps(on_step)
@@ -133,11 +117,14 @@ def train(
     store.close()
 
 
-def load_trained(config: TrainConfig, output: Path) -> TrainResult:
+def load_trained(
+  config: TrainConfig, output: Path, task: Task | None = None
+) -> TrainResult:
   """The parameters that `train` returned, or would if it ended now."""
   store = _open_store(config, Path(output))
   try:
-    return _result(_make_problem(config), store)
+    task = task or selector_task(config)
+    return _result(_make_problem(config, task), store)
   finally:
     store.close()
 
@@ -154,30 +141,31 @@ def _result(problem: _Problem, store: CheckpointStore) -> TrainResult:
   if step is None:
     raise InputError('there is no checkpoint yet: nothing to load.')
   state, _ = store.restore(step, problem.shapes)
-  return TrainResult(problem.model, gather(state.params, problem.mesh), step)
+  return TrainResult(
+    problem.task.model, gather(state.params, problem.mesh), step
+  )
 
 
-def _make_problem(config: TrainConfig) -> _Problem:
-  model_config = resolve_model(config.model)
-  model = build_model(model_config)
+def _make_problem(config: TrainConfig, task: Task) -> _Problem:
   schedule = make_schedule(
-    config.optimizer, embed=body(model_config).embed, steps=config.steps
+    config.optimizer, embed=task.embed, steps=config.steps
   )
   optimizer = make_optimizer(config.optimizer, schedule)
   mesh = choose_mesh(config.mesh, config.input.batch_size, config.accumulate)
-  shardings = state_shardings(model, optimizer, mesh)
-  loss = loss_of(model_config, model, config.positive_weight)
-  learnt = _without_frozen(loss, config.optimizer.frozen)
+  shardings = state_shardings(task.module, optimizer, mesh, task.dummy)
+  learnt = _without_frozen(task.loss, config.optimizer.frozen)
   update = jit_update(learnt, optimizer, config.accumulate, shardings)
-  init = functools.partial(init_state, model, optimizer, config.seed, shardings)
+  init = functools.partial(
+    init_state, task.module, optimizer, config.seed, shardings, task.dummy
+  )
   return _Problem(
-    model_config,
+    task,
     mesh,
     schedule,
     with_rules(mesh, update),
-    with_rules(mesh, jax.jit(loss)),
+    with_rules(mesh, jax.jit(task.loss)),
     init,
-    state_shapes(model, optimizer, shardings),
+    state_shapes(task.module, optimizer, shardings, task.dummy),
   )
 
 
@@ -185,14 +173,6 @@ def _without_frozen(loss: Loss, frozen: tuple[str, ...]) -> Loss:
   if not frozen:
     return loss
   return lambda params, *args: loss(freeze(params, frozen), *args)
-
-
-def _load_validation(
-  config: TrainConfig, model: Selector
-) -> list[Labelled] | None:
-  if config.evaluation.validation is None:
-    return None
-  return load_labelled(config.evaluation.validation, model)
 
 
 class _Run:
@@ -203,8 +183,8 @@ class _Run:
     config: TrainConfig,
     output: Path,
     problem: _Problem,
-    examples: Examples,
-    validation: list[Labelled] | None,
+    batches: grain.DatasetIterator[Arrays],
+    validation: Validation | None,
     evaluators: Sequence[Evaluator],
     store: CheckpointStore,
   ):
@@ -212,11 +192,10 @@ class _Run:
     self._output = output
     self._problem = problem
     self._validation = validation
-    self._evaluators = [*evaluators, *self._rouge()]
+    more = validation.evaluators if validation else ()
+    self._evaluators = [*evaluators, *more]
     self._store = store
-    self._input: grain.DatasetIterator[Arrays] = open_batches(
-      examples, config.input, seed=config.seed, steps=config.steps
-    )
+    self._input = batches
     self._writers: list[MetricWriter] = []
 
   def begin(self, initial_params: Any) -> None:
@@ -241,7 +220,7 @@ class _Run:
     self._clock = (time.monotonic(), self._step)
     while self._step < config.steps:
       arrays = next(self._input)
-      batch = place_batch(arrays, self._problem.mesh)
+      batch = self._place_batch(arrays)
       self._state, metrics = self._problem.update(self._state, batch)
       self._step += 1
       # The one before is checked while this one runs: no device waits.
@@ -327,7 +306,8 @@ class _Run:
     if self._validation is None or not self._due(self._evaluation_every()):
       return None
     params = self._state.params
-    numbers = mean_loss(self._problem.sums_of, params, self._batches())
+    batches = map(self._place_batch, self._validation.batches())
+    numbers = mean_loss(self._problem.sums_of, params, batches)
     if self._evaluators:
       whole = gather(params, self._problem.mesh)
       for evaluator in self._evaluators:
@@ -335,26 +315,8 @@ class _Run:
     self._write(numbers)
     return numbers
 
-  def _batches(self) -> Iterator[Batch]:
-    assert self._validation is not None
-    config = self._config
-    batch_size = config.evaluation.batch_size or config.input.batch_size
-    mode = config.input.examples
-    for arrays in validation_batches(self._validation, mode, batch_size):
-      yield place_batch(arrays, self._problem.mesh)
-
-  def _rouge(self) -> list[Evaluator]:
-    evaluation = self._config.evaluation
-    if self._validation is None or evaluation.documents is None:
-      return []
-    return [
-      rouge_evaluator(
-        self._problem.model,
-        self._validation,
-        evaluation.documents,
-        evaluation.predict,
-      )
-    ]
+  def _place_batch(self, arrays: Arrays) -> Any:
+    return place_batch(arrays, self._problem.mesh, self._problem.task.batch)
 
   def _save(self, metrics: dict[str, float] | None) -> None:
     position = self._input.get_state()

@@ -23,6 +23,9 @@ from stepwise.training._models import (
   loss_of,
 )
 
+# Makes the smallest arguments of a model, to initialise it.
+Dummy = Callable[[], tuple[Any, ...]]
+
 
 class TrainState(NamedTuple):
   """Everything that updates change, and the key they draw from.
@@ -66,10 +69,16 @@ def choose_mesh(config: MeshConfig, batch_size: int, accumulate: int) -> Mesh:
 
 
 def state_shardings(
-  model: nn.Module, optimizer: optax.GradientTransformation, mesh: Mesh
+  model: nn.Module,
+  optimizer: optax.GradientTransformation,
+  mesh: Mesh,
+  dummy: Dummy = lambda: (dummy_batch(),),
 ) -> TrainState:
-  """Where every part of the state lives; moments lie beside parameters."""
-  boxed = jax.eval_shape(model.init, jax.random.key(0), dummy_batch())
+  """Where every part of the state lives; moments lie beside parameters.
+
+  `dummy` makes the smallest arguments of the model.
+  """
+  boxed = jax.eval_shape(model.init, jax.random.key(0), *dummy())
   params = param_shardings(boxed, mesh)['params']
   whole = NamedSharding(mesh, PartitionSpec())
   shapes = jax.eval_shape(optimizer.init, nn.unbox(boxed)['params'])
@@ -88,18 +97,22 @@ def init_state(
   optimizer: optax.GradientTransformation,
   seed: int,
   shardings: TrainState,
+  dummy: Dummy = lambda: (dummy_batch(),),
 ) -> TrainState:
   """The state before the first update, created where it belongs."""
 
-  init = functools.partial(_new_state, model, optimizer, seed)
+  init = functools.partial(_new_state, model, optimizer, seed, dummy)
   return jax.jit(init, out_shardings=shardings)()
 
 
 def _new_state(
-  model: nn.Module, optimizer: optax.GradientTransformation, seed: int
+  model: nn.Module,
+  optimizer: optax.GradientTransformation,
+  seed: int,
+  dummy: Dummy,
 ) -> TrainState:
   param_key, step_key = jax.random.split(jax.random.key(seed))
-  params = nn.unbox(model.init(param_key, dummy_batch()))['params']
+  params = nn.unbox(model.init(param_key, *dummy()))['params']
   return TrainState(
     jnp.zeros([], jnp.int32),
     params,
@@ -110,14 +123,14 @@ def _new_state(
 
 def make_update(
   loss: Loss, optimizer: optax.GradientTransformation, accumulate: int
-) -> Callable[[TrainState, Batch], tuple[TrainState, StepMetrics]]:
+) -> Callable[[TrainState, Any], tuple[TrainState, StepMetrics]]:
   """One update, not compiled: `(state, batch) -> (state, metrics)`.
 
   The gradient is that of the mean over the terms of the whole batch, however
   many micro-batches it is summed from.
   """
 
-  def update(state: TrainState, batch: Batch) -> tuple[TrainState, StepMetrics]:
+  def update(state: TrainState, batch: Any) -> tuple[TrainState, StepMetrics]:
     key = jax.random.wrap_key_data(state.rng)
     keys = jax.random.split(jax.random.fold_in(key, state.step), accumulate)
     sums, grads = _sum_gradients(loss, state.params, batch, keys)
@@ -151,9 +164,10 @@ def state_shapes(
   model: nn.Module,
   optimizer: optax.GradientTransformation,
   shardings: TrainState,
+  dummy: Dummy = lambda: (dummy_batch(),),
 ) -> TrainState:
   """The state without its values, and where it lives."""
-  shapes = jax.eval_shape(lambda: _new_state(model, optimizer, 0))
+  shapes = jax.eval_shape(lambda: _new_state(model, optimizer, 0, dummy))
   return jax.tree.map(
     lambda x, s: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=s),
     shapes,
@@ -189,11 +203,11 @@ def lower_update(
 
 
 def _sum_gradients(
-  loss: Loss, params: Any, batch: Batch, keys: Array
+  loss: Loss, params: Any, batch: Any, keys: Array
 ) -> tuple[LossSums, Any]:
   """Sums over micro-batches, one per key, one after another."""
 
-  def grads_of(micro: Batch, key: Array) -> tuple[LossSums, Any]:
+  def grads_of(micro: Any, key: Array) -> tuple[LossSums, Any]:
     def total(params: Any) -> tuple[Array, LossSums]:
       sums = loss(params, micro, key)
       return sums.loss, sums
@@ -204,7 +218,7 @@ def _sum_gradients(
   if len(keys) == 1:
     return grads_of(batch, keys[0])
 
-  def add(total: Any, part: tuple[Batch, Array]) -> tuple[Any, None]:
+  def add(total: Any, part: tuple[Any, Array]) -> tuple[Any, None]:
     return jax.tree.map(jnp.add, total, grads_of(*part)), None
 
   parts = jax.tree.map(lambda x: _split_rows(x, len(keys)), batch)
@@ -221,8 +235,10 @@ def _split_rows(array: Array, parts: int) -> Array:
   return jnp.swapaxes(rows, 0, 1)
 
 
-def place_batch(arrays: dict[str, np.ndarray], mesh: Mesh) -> Batch:
-  """Puts the rows of a batch on the data axis.
+def place_batch(
+  arrays: dict[str, np.ndarray], mesh: Mesh, kind: Any = Batch
+) -> Any:
+  """Puts the rows of a batch, a named tuple, on the data axis.
 
   Every process holds the whole batch and hands over only its own rows.
   """
@@ -233,8 +249,8 @@ def place_batch(arrays: dict[str, np.ndarray], mesh: Mesh) -> Batch:
       array.shape, sharding, lambda index: array[index]
     )
 
-  fields = [name for name in Batch._fields if name in arrays]
-  return Batch(**{name: place(arrays[name]) for name in fields})
+  fields = [name for name in kind._fields if name in arrays]
+  return kind(**{name: place(arrays[name]) for name in fields})
 
 
 def gather(tree: Any, mesh: Mesh) -> Any:

@@ -50,6 +50,25 @@ def test_bpe_has_reserved_rows_after_the_vocabulary(bpe_files):
   assert tokenizer.vocab_size == 11 + 50358 - 50265
 
 
+def test_ids_become_text_again(bpe_files):
+  words = wordpiece()
+  [ids] = words.encode_units(['Café, unaffable (12-3).'])
+  assert words.decode(ids) == 'cafe , unaffable ( 12 - 3 ) .'
+  bpe = byte_level_bpe(*bpe_files)
+  [ids] = bpe.encode_units(['low low'])
+  assert bpe.decode(ids) == 'low low'
+  assert words.lowercase and not bpe.lowercase
+
+
+def test_pieces_are_spelled_by_id(bpe_files):
+  pieces = wordpiece().pieces()
+  assert len(pieces) == 30522
+  assert (pieces[13], pieces[wordpiece().context]) == ('[unused12]',) * 2
+  bpe = byte_level_bpe(*bpe_files)
+  assert bpe.pieces()[8:12] == ['lo', 'low', 'Ġlow', '']
+  assert bpe.context == 14 and len(bpe.pieces()) == bpe.vocab_size
+
+
 def test_offsets_are_characters():
   text = 'Café unaffable 東京'
   [pieces] = wordpiece().encode_with_offsets([text])

@@ -33,6 +33,17 @@ def test_parameters_are_those_of_the_paper(name):
   assert count_params(name) == PUBLISHED[name]
 
 
+def test_realizers_share_and_tie_their_weights():
+  """Tokens, positions, a norm; layers with one cross attention each."""
+  for name in ('realizer', 'realizer_mini', 'realizer_tiny'):
+    config = find_config(name)
+    h, square = config.embed, config.embed**2 + config.embed
+    feed = 2 * h * config.mlp + config.mlp + h
+    layer = 8 * square + feed + 3 * 2 * h
+    rows = config.vocab + config.positions
+    assert count_params(name) == rows * h + 2 * h + config.layers * layer
+
+
 def test_the_command_line_counts_them():
   for name, expected in PUBLISHED.items():
     shown = CliRunner().invoke(app, ['params', name])

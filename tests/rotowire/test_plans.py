@@ -18,6 +18,7 @@ from stepwise.rotowire import (
   plan_masks,
   plan_units,
   planned_relations,
+  planned_sentences,
   stated_relations,
   table_record,
 )
@@ -59,6 +60,13 @@ def test_the_plan_behind_the_summary(game):
     ['Comets NAME', 'Comets FG_PCT', 'Comets NAME'],
     ['Quist SECOND_NAME', 'Quist PTS'],
   ]
+
+
+def test_every_sentence_has_its_part_of_the_plan(game):
+  planned = planned_sentences(game)
+  assert len(planned) == 6
+  assert [len(relations) for _, relations in planned] == [11, 8, 0, 6, 3, 2]
+  assert planned[2][0].tokens[:2] == ('Fans', 'will')
 
 
 def test_repeats_are_kept_and_wrong_claims_are_not(game):

@@ -1,0 +1,129 @@
+"""`stepwise report`: a game in, a readable report out."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stepwise._errors import InputError
+from stepwise.cli._json_output import check_folder
+
+if TYPE_CHECKING:
+  from stepwise.realization import Realizer
+  from stepwise.rotowire import Game, Plan
+
+GameFile = Annotated[
+  Path, typer.Argument(metavar='GAME', help='Box score, as Rotowire has it.')
+]
+Index = Annotated[
+  int | None, typer.Option(min=0, help='Which game of a file of several.')
+]
+PlanFile = Annotated[
+  Path | None,
+  typer.Option('--plan', help='Sentences of [entity, value, type].'),
+]
+RealizerName = Annotated[
+  str, typer.Option('--realizer', help='template, or the folder of a bundle.')
+]
+Beams = Annotated[int, typer.Option(min=1, help='Of a trained realizer.')]
+Confine = Annotated[
+  bool,
+  typer.Option(
+    '--confine-numerals/--free-numerals',
+    help='Whether a trained realizer writes only numerals that it reads.',
+  ),
+]
+AsJson = Annotated[
+  bool, typer.Option('--json', help='Print the plan and its sentences.')
+]
+Html = Annotated[
+  Path | None, typer.Option(help='Write a page of table and text.')
+]
+
+
+def report(
+  game: GameFile,
+  index: Index = None,
+  plan: PlanFile = None,
+  realizer: RealizerName = 'template',
+  beams: Beams = 4,
+  confine_numerals: Confine = True,
+  as_json: AsJson = False,
+  html: Html = None,
+) -> None:
+  """Plans a game and writes about it.
+
+  Without --plan the plan has the usual entries of a report. The template
+  realizer says what the plan says, and nothing else.
+  """
+  from stepwise.realization import render_report, write_report
+
+  check_folder(html)
+  chosen = _game(game, index)
+  planner, entries = _plan(chosen, plan)
+  writer = _realizer(realizer, beams, confine_numerals)
+  written = write_report(chosen, entries, writer, planner=planner)
+  if html:
+    beside = html.with_name(f'{html.name}.partial')
+    beside.write_text(render_report(written), encoding='utf-8')
+    os.replace(beside, html)
+    print(f'stepwise: wrote {html}', file=sys.stderr)
+  if as_json:
+    print(json.dumps(written.to_dict(), ensure_ascii=False))
+  else:
+    print(written.text)
+
+
+def _game(path: Path, index: int | None) -> 'Game':
+  from stepwise.rotowire import read_games
+
+  games = read_games(path)
+  if index is None and len(games) > 1:
+    raise InputError(
+      f'{path} has {len(games)} games: choose one with --index, 0 to '
+      f'{len(games) - 1}.'
+    )
+  if (index or 0) >= len(games):
+    raise InputError(f'--index is {index} but {path} has {len(games)} games.')
+  return games[index or 0]
+
+
+def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
+  from stepwise.realization import check_plan, plan_game
+  from stepwise.rotowire import parse_plan
+
+  if path is None:
+    return 'usual entries', plan_game(game)
+  from stepwise.data import open_for_reading
+
+  with open_for_reading(path) as stream:
+    content = stream.read()
+  try:
+    row = json.loads(content)
+    plan = parse_plan({'plan': row} if isinstance(row, list) else row)
+    check_plan(plan, game)
+  except ValueError as error:
+    raise InputError(f'{path}: {error}') from error
+  return path.name, plan
+
+
+def _realizer(name: str, beams: int, confine_numerals: bool) -> 'Realizer':
+  from stepwise.realization import (
+    SearchConfig,
+    TemplateRealizer,
+    open_realizer,
+  )
+
+  if name == 'template':
+    return TemplateRealizer()
+  if not Path(name).is_dir():
+    raise InputError(
+      f'--realizer is {name!r}: neither `template` nor the folder of a bundle.'
+    )
+  search = SearchConfig(beam_size=beams)
+  return open_realizer(
+    name, search=search, confine_numerals=confine_numerals, batch_size=1
+  )

@@ -1,0 +1,212 @@
+"""Realizers: plans in, sentences out, whoever writes them."""
+
+import dataclasses
+import functools
+import os
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+import numpy as np
+from jaxtyping import Int
+
+from stepwise._errors import InputError
+from stepwise.checkpoints import Bundle
+from stepwise.realization._bundle import load_realizer
+from stepwise.realization._config import SearchConfig
+from stepwise.realization._inputs import (
+  DATE,
+  TEAM_CONTEXT,
+  GameInputs,
+  InputFormat,
+  check_plan,
+  encode_inputs,
+)
+from stepwise.realization._numerals import Numerals
+from stepwise.realization._search import check_texts, search_texts
+from stepwise.realization._text import (
+  join_tokens,
+  name_spellings,
+  restore_case,
+)
+from stepwise.realization._training import PAD
+from stepwise.rotowire import Game, Plan, Relation
+
+Sentences = tuple[str, ...]
+# Inputs are padded to a multiple: a new length is a new compilation.
+_LENGTH_STEP = 64
+
+
+@runtime_checkable
+class Realizer(Protocol):
+  """Writes one sentence for every sentence of a plan."""
+
+  @property
+  def name(self) -> str: ...
+
+  def realize(
+    self, games: Sequence[Game], plans: Sequence[Plan]
+  ) -> list[Sentences]: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class LearnedRealizer:
+  """A trained encoder-decoder, sentence after sentence, game beside game.
+
+  Every sentence it writes is part of the input of the next.
+
+  Attributes:
+    bundle: the model.
+    format: of its inputs.
+    search: how sentences are searched for.
+    confine_numerals: write no numeral that the values it reads do not have.
+    batch_size: games written at the same time.
+    name: of the realizer.
+  """
+
+  bundle: Bundle
+  format: InputFormat = InputFormat()
+  search: SearchConfig = SearchConfig()
+  confine_numerals: bool = True
+  batch_size: int = 16
+  name: str = 'learned'
+
+  def realize(
+    self, games: Sequence[Game], plans: Sequence[Plan]
+  ) -> list[Sentences]:
+    check_plans(games, plans)
+    writers = [
+      _Writer(game, plan, self.format)
+      for game, plan in zip(games, plans, strict=True)
+    ]
+    for index in range(max(map(len, plans))):
+      open_ones = [w for w in writers if index < len(w.plan)]
+      for start in range(0, len(open_ones), self.batch_size):
+        self._write(open_ones[start : start + self.batch_size])
+    return [tuple(writer.written) for writer in writers]
+
+  def _write(self, writers: Sequence['_Writer']) -> None:
+    """Adds a sentence to every report."""
+    tokenizer = self._tokenizer
+    inputs = encode_inputs([w.input() for w in writers], tokenizer)
+    for writer, ids in zip(writers, inputs, strict=True):
+      _check_length(writer, len(ids), self.bundle.config.positions)
+    tries = None
+    if self.confine_numerals:
+      values = [w.values() for w in writers]
+      # Rows that fill up the batch.
+      values += [()] * (self.batch_size - len(writers))
+      tries = self._numerals.tries(values)
+    padded = _pad(inputs, self.batch_size, self.bundle.config.positions)
+    result = check_texts(self._search(padded, tries))
+    for writer, row in zip(
+      writers, np.asarray(result.tokens[:, 0]), strict=False
+    ):
+      writer.add(row[row != PAD].tolist(), tokenizer)
+
+  @property
+  def _tokenizer(self) -> Any:
+    return self.bundle.tokenizer
+
+  @functools.cached_property
+  def _numerals(self) -> Numerals:
+    return Numerals(self._tokenizer)
+
+  @functools.cached_property
+  def _search(self) -> Any:
+    model, end = self.bundle.model, self._tokenizer.sep
+    classes = _fit_rows(self._numerals.classes, self.bundle.config.vocab)
+
+    @jax.jit
+    def run(params: Any, inputs: Any, tries: Any) -> Any:
+      options = {'end': end, 'numerals': tries}
+      return search_texts(
+        model, params, inputs, classes, self.search, **options
+      )
+
+    return functools.partial(run, self.bundle.variables['params'])
+
+
+class _Writer:
+  """A report while it is written."""
+
+  def __init__(self, game: Game, plan: Plan, format: InputFormat):
+    self.game = game
+    self.plan = plan
+    self.written: list[str] = []
+    self._inputs = GameInputs(game, format)
+    self._format = format
+
+  @property
+  def _next(self) -> tuple[Relation, ...]:
+    return self.plan[len(self.written)]
+
+  def input(self) -> Any:
+    previous = self.written[-1] if self.written else ''
+    return self._inputs(self._next, previous)
+
+  def values(self) -> list[str]:
+    """Texts whose numerals the next sentence may have."""
+    values = [r.value for r in self._next if r.type != DATE]
+    if self._format.context:
+      teams = self.game.teams
+      values += [team.values[type] for team in teams for type in TEAM_CONTEXT]
+    return values
+
+  def add(self, ids: Sequence[int], tokenizer: Any) -> None:
+    text = tokenizer.decode(ids).strip()
+    if tokenizer.lowercase:
+      so_far = self.plan[: len(self.written) + 1]
+      named = {relation.entity for sentence in so_far for relation in sentence}
+      text = restore_case(text, name_spellings(self.game, named, tokenizer))
+    self.written.append(join_tokens(text))
+
+
+def open_realizer(
+  name: str | os.PathLike[str], **options: Any
+) -> LearnedRealizer:
+  """The realizer of a bundle; `options` are fields of `LearnedRealizer`."""
+  bundle, format = load_realizer(name)
+  return LearnedRealizer(bundle, format, name=os.fspath(name), **options)
+
+
+def check_plans(games: Sequence[Game], plans: Sequence[Plan]) -> None:
+  """Refuses plans that are not of these games."""
+  if not games or len(games) != len(plans):
+    raise InputError(
+      f'{len(games)} games and {len(plans)} plans: as many of each are needed, '
+      'and at least one.'
+    )
+  for game, plan in zip(games, plans, strict=True):
+    check_plan(plan, game)
+
+
+def _check_length(writer: _Writer, length: int, positions: int) -> None:
+  if length > positions:
+    number = len(writer.written) + 1
+    raise InputError(
+      f'sentence {number} of the plan has {len(writer.plan[number - 1])} '
+      f'entries, {length} tokens with what precedes them; the realizer reads '
+      f'{positions}: break the sentence.'
+    )
+
+
+def _pad(
+  inputs: Sequence[Sequence[int]], batch: int, positions: int
+) -> Int[np.ndarray, 'batch source']:
+  longest = max(map(len, inputs))
+  length = min(-(-longest // _LENGTH_STEP) * _LENGTH_STEP, positions)
+  padded = np.full((batch, length), PAD, np.int32)
+  for row, ids in enumerate(inputs):
+    padded[row, : len(ids)] = ids
+  return padded
+
+
+def _fit_rows(classes: Any, vocab: int) -> Any:
+  """As many rows as the model's token table; rows beyond write nothing."""
+  return type(classes)(
+    *(
+      np.pad(field[:vocab], (0, max(vocab - len(field), 0)))
+      for field in classes
+    )
+  )

@@ -1,0 +1,242 @@
+"""Training the realizer, as a task of `stepwise.training`."""
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import grain
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise._typing import Array, Float, Int
+from stepwise.data import Buckets
+from stepwise.layers import TransformerConfig
+from stepwise.models import LossSums, build_model, find_config
+from stepwise.realization._examples import Example, load_examples
+from stepwise.training import ModelSpec, Task, TrainConfig, Validation
+
+# Fills arrays up, and begins what the decoder reads. For the vocabulary of
+# RoBERTa it is `<s>`, which no example has either; t5x does the same.
+PAD = 0
+
+Arrays = dict[str, np.ndarray]
+_LEAST_BUCKET = 16
+_PREFETCH = grain.ReadOptions(num_threads=1, prefetch_buffer_size=4)
+
+
+class RealizerBatch(NamedTuple):
+  """Examples filled up with `PAD`; rows without an example have nothing else.
+
+  Attributes:
+    inputs: what to read.
+    targets: what to write, the end token included.
+  """
+
+  inputs: Int[Array, 'batch source']
+  targets: Int[Array, 'batch length']
+
+
+def realizer_loss(
+  model: nn.Module,
+  params: Any,
+  batch: RealizerBatch,
+  rng: Array | None = None,
+) -> LossSums:
+  """Cross entropy of every token of the targets, with teacher forcing."""
+  logits: Any = model.apply(
+    {'params': params},
+    batch.inputs,
+    batch.inputs != PAD,
+    shift_right(batch.targets),
+    deterministic=rng is None,
+    rngs=None if rng is None else {'dropout': rng},
+  )
+  return _sums(logits.astype(jnp.float32), batch.targets)
+
+
+def _sums(
+  logits: Float[Array, 'batch length vocab'],
+  targets: Int[Array, 'batch length'],
+) -> LossSums:
+  real = targets != PAD
+  losses = optax.softmax_cross_entropy_with_integer_labels(logits, targets)
+  right = logits.argmax(axis=-1) == targets
+  return LossSums(
+    loss=jnp.sum(losses, where=real),
+    weight=jnp.sum(real).astype(jnp.float32),
+    correct=jnp.sum(right & real).astype(jnp.float32),
+  )
+
+
+def shift_right(
+  targets: Int[Array, 'batch length'],
+) -> Int[Array, 'batch length']:
+  """What the decoder reads to write `targets`."""
+  return jnp.pad(targets, ((0, 0), (1, 0)), constant_values=PAD)[:, :-1]
+
+
+def resolve_realizer(spec: ModelSpec) -> TransformerConfig:
+  """The configuration that a spec describes."""
+  config = find_config(spec.name)
+  if not isinstance(config, TransformerConfig):
+    raise InputError(f'{spec.name} selects; a realizer is needed to write.')
+  if spec.extractive:
+    raise InputError(f'{spec.name} writes text and has no extractive twin.')
+  changes: dict[str, Any] = {'remat': spec.remat}
+  if spec.dropout is not None:
+    changes['dropout'] = spec.dropout
+  if spec.dtype is not None:
+    changes['dtype'] = jnp.dtype(spec.dtype)
+  return dataclasses.replace(config, **changes)
+
+
+def realizer_task(config: TrainConfig) -> Task:
+  """Training a realizer on examples of `stepwise data realize`.
+
+  `InputConfig.buckets` are sizes of inputs (`lengths`) and targets (`units`).
+  """
+  model = resolve_realizer(config.model)
+  module = build_model(model)
+
+  def open_input() -> grain.DatasetIterator[Arrays]:
+    examples = _load(config.input.train, model)
+    buckets = config.input.buckets or fitting_buckets(examples)
+    source = ExampleBatches(
+      examples,
+      buckets,
+      config.input.batch_size,
+      seed=config.seed,
+      length=config.steps,
+    )
+    return iter(grain.MapDataset.source(source).to_iter_dataset(_PREFETCH))
+
+  def open_validation() -> Validation | None:
+    path = config.evaluation.validation
+    if path is None:
+      return None
+    examples = _load(path, model)
+    size = config.evaluation.batch_size or config.input.batch_size
+    buckets = config.input.buckets or fitting_buckets(examples)
+    return Validation(lambda: _in_order(examples, buckets, size))
+
+  return Task(
+    model=model,
+    module=module,
+    embed=model.embed,
+    loss=functools.partial(realizer_loss, module),
+    dummy=lambda: (
+      jnp.ones((1, 4), jnp.int32),
+      jnp.ones((1, 4), bool),
+      jnp.ones((1, 2), jnp.int32),
+    ),
+    batch=RealizerBatch,
+    open_input=open_input,
+    open_validation=open_validation,
+  )
+
+
+def _load(path: str, model: TransformerConfig) -> list[Example]:
+  examples, tokenizer, _ = load_examples(path)
+  for example in examples:
+    largest = max(example.inputs.max(), example.targets.max())
+    if largest >= model.vocab:
+      raise InputError(
+        f'{path}: example {example.id!r} has token {largest} of {tokenizer!r}, '
+        f'the model has only {model.vocab} rows.'
+      )
+    longest = max(len(example.inputs), len(example.targets))
+    if longest > model.positions:
+      raise InputError(
+        f'{path}: example {example.id!r} has {longest} tokens, the model '
+        f'reads {model.positions}: build the examples with --max-input.'
+      )
+  return examples
+
+
+def fitting_buckets(examples: Sequence[Example]) -> Buckets:
+  """Powers of two that hold all examples."""
+  inputs = max(len(example.inputs) for example in examples)
+  targets = max(len(example.targets) for example in examples)
+  return Buckets.geometric(
+    1 << (inputs - 1).bit_length(),
+    1 << (targets - 1).bit_length(),
+    least=_LEAST_BUCKET,
+  )
+
+
+def pad_examples(
+  examples: Sequence[Example], size: tuple[int, int], batch: int
+) -> Arrays:
+  """Arrays of the fields of `RealizerBatch`."""
+  inputs, targets = (np.full((batch, width), PAD, np.int32) for width in size)
+  for row, example in enumerate(examples):
+    inputs[row, : len(example.inputs)] = example.inputs
+    targets[row, : len(example.targets)] = example.targets
+  return {'inputs': inputs, 'targets': targets}
+
+
+class ExampleBatches:
+  """Epoch after epoch of shuffled batches, by index.
+
+  Every example comes once an epoch, in a batch of its bucket. Batch k is a pure
+  function of the examples, the seed and k.
+  """
+
+  def __init__(
+    self,
+    examples: Sequence[Example],
+    buckets: Buckets,
+    batch_size: int,
+    *,
+    seed: int,
+    length: int,
+  ):
+    self._examples = examples
+    self._batch_size = batch_size
+    self._seed = seed
+    self._length = length
+    self._by_bucket = _by_bucket(examples, buckets)
+    self._epoch = functools.lru_cache(maxsize=2)(self._plan_epoch)
+
+  def __len__(self) -> int:
+    return self._length
+
+  def __getitem__(self, index: int) -> Arrays:
+    epoch, position = divmod(index, len(self._epoch(0)))
+    size, chosen = self._epoch(epoch)[position]
+    rows = [self._examples[i] for i in chosen]
+    return pad_examples(rows, size, self._batch_size)
+
+  def _plan_epoch(self, epoch: int) -> list[tuple[tuple[int, int], list[int]]]:
+    rng = np.random.default_rng((self._seed, epoch))
+    plan = []
+    for size, group in self._by_bucket.items():
+      shuffled = rng.permutation(group).tolist()
+      plan += [(size, part) for part in _split(shuffled, self._batch_size)]
+    return [plan[i] for i in rng.permutation(len(plan))]
+
+
+def _in_order(
+  examples: Sequence[Example], buckets: Buckets, batch_size: int
+) -> Iterator[Arrays]:
+  for size, group in _by_bucket(examples, buckets).items():
+    for part in _split(group, batch_size):
+      yield pad_examples([examples[i] for i in part], size, batch_size)
+
+
+def _by_bucket(
+  examples: Sequence[Example], buckets: Buckets
+) -> dict[tuple[int, int], list[int]]:
+  groups: dict[tuple[int, int], list[int]] = {}
+  for index, example in enumerate(examples):
+    size = buckets.bucket(len(example.inputs), len(example.targets))
+    groups.setdefault(size, []).append(index)
+  return dict(sorted(groups.items()))
+
+
+def _split(items: list[int], size: int) -> list[list[int]]:
+  return [items[start : start + size] for start in range(0, len(items), size)]
