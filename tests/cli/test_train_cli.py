@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from stepwise.checkpoints import load_bundle
 from stepwise.cli.main import app
-from tests.training.processes import kill_when, run, start
+from tests.training.processes import PATIENCE, kill_when, run, start
 from tests.training.runs import write_articles, write_records
 
 ONE_DEVICE = ('--set', 'MeshConfig.data=1')
@@ -178,7 +178,7 @@ def test_two_processes_train_as_one(tmp_path):
     for index in range(2)
   ]
   for process in processes:
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
   expected, found = losses(alone), losses(together)
   assert found.keys() == expected.keys()

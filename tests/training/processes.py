@@ -13,7 +13,8 @@ ENVIRONMENT = {
   'JAX_DISABLE_MOST_OPTIMIZATIONS': '1',
   'XLA_FLAGS': '--xla_force_host_platform_device_count=1',
 }
-PATIENCE = 300
+# Seconds; a machine that does much else may need more.
+PATIENCE = float(os.environ.get('STEPWISE_TEST_PATIENCE', '300'))
 
 
 def start(*arguments):
@@ -29,7 +30,10 @@ def start(*arguments):
 def run(*arguments):
   """Exit code, output and errors of a process that may end by itself."""
   process = start(*arguments)
-  output, errors = process.communicate(timeout=PATIENCE)
+  try:
+    output, errors = process.communicate(timeout=PATIENCE)
+  finally:
+    process.kill()  # Nothing, if it has ended.
   return process.returncode, output, errors
 
 
