@@ -198,7 +198,14 @@ def _save(
   spec = ModelSpec(config.model.name, config.model.extractive)
   facts = dataclasses.asdict(config.optimizer) | {'steps': config.steps}
   card = f'Trained by `stepwise train`; step {result.step} of {facts}.'
+  # How it was measured is how it should be used.
+  evaluation = config.evaluation
   save_bundle(
-    folder, resolve_model(spec), result.params, tokenizer=tokenizer, card=card
+    folder,
+    resolve_model(spec),
+    result.params,
+    tokenizer=tokenizer,
+    card=card,
+    decoding=evaluation.predict if evaluation.documents else None,
   )
   print(f'{folder}: step {result.step}')
