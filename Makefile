@@ -29,6 +29,8 @@ train-default: $(VENV)/.minilm-installed
 
 test: lint types unit
 
+# Tests of the page need a browser (Debian: chromium, chromium-driver); without
+# one they are skipped, and say so.
 test-all: lint types $(VENV)/.minilm-installed
 	$(BIN)/python -m pytest -n 2 -m ''
 

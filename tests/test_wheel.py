@@ -29,10 +29,18 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
   names = zipfile.ZipFile(wheel).namelist()
   tops = {name.partition('/')[0] for name in names}
   assert {top for top in tops if not top.endswith('.dist-info')} == {'stepwise'}
-  for needed in ('stepwise/py.typed', 'stepwise/data/vocab/bert_uncased.txt'):
+  for needed in (
+    'stepwise/py.typed',
+    'stepwise/data/vocab/bert_uncased.txt',
+    'stepwise/summarization/page.html',
+    'stepwise/summarization/samples/harbour.txt',
+  ):
     assert needed in names
+  # The weights of the default model too.
   sources = {
-    str(path.relative_to(ROOT)) for path in (ROOT / 'stepwise').rglob('*.py')
+    str(path.relative_to(ROOT))
+    for pattern in ('*.py', '*.safetensors', 'config.json')
+    for path in (ROOT / 'stepwise').rglob(pattern)
   }
   assert sources <= set(names)
 
@@ -61,7 +69,7 @@ def test_installed_files_are_those_of_the_wheel(run):
 
 
 @pytest.mark.parametrize(
-  'package', ['layers', 'decoding', 'models', 'data', 'evaluation']
+  'package', ['layers', 'decoding', 'models', 'data', 'inference', 'evaluation']
 )
 def test_packages_import(package, run):
   done = run('-c', f'import stepwise.{package}')

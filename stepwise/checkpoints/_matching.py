@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from flax import traverse_util
 
@@ -26,11 +26,10 @@ def to_numpy(params: Params) -> Weights:
 
 def unflatten(weights: Mapping[str, Any]) -> Params:
   """The tree of flat weights, as float32 on the default device."""
-  # Converted on the host: JAX would compile a program for every shape.
-  arrays = {
-    path: jnp.asarray(np.asarray(array, np.float32))
-    for path, array in weights.items()
-  }
+  # `jnp.asarray` would compile a program for every shape.
+  arrays = jax.device_put(
+    {path: np.asarray(array, np.float32) for path, array in weights.items()}
+  )
   return traverse_util.unflatten_dict(arrays, sep='/')
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 # A folder, or `off`.
 VARIABLE = 'STEPWISE_CACHE'
+_SETTING = 'jax_compilation_cache_dir'
 # Programs that compile faster are not worth a file.
 _LEAST_SECONDS = 0.2
 
@@ -17,12 +18,13 @@ def use_compilation_cache() -> Path | None:
   """
   import jax
 
-  if jax.config.jax_compilation_cache_dir is not None:
-    return Path(jax.config.jax_compilation_cache_dir)
+  present = getattr(jax.config, _SETTING)
+  if present is not None:
+    return Path(present)
   folder = _folder()
   if folder is None or not _writable(folder):
     return None
-  jax.config.update('jax_compilation_cache_dir', str(folder))
+  jax.config.update(_SETTING, str(folder))
   jax.config.update(
     'jax_persistent_cache_min_compile_time_secs', _LEAST_SECONDS
   )

@@ -1,11 +1,15 @@
 """`stepwise infer`: summaries of a whole file by a trained model."""
 
+import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stepwise._errors import InputError
+
+if TYPE_CHECKING:
+  from stepwise.inference import PredictConfig
 
 BundleArgument = Annotated[
   Path, typer.Argument(metavar='BUNDLE', help='Folder of a trained model.')
@@ -42,6 +46,7 @@ def infer(
 ) -> None:
   """Summarise every line of a file, in its order.
 
+  The model chooses as its bundle says, unless gin files or --set are given.
   A line that holds no document becomes a line with its number and an error;
   the exit code is then 1. The same command continues a run that was killed.
   """
@@ -49,24 +54,19 @@ def infer(
   from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
   from stepwise.checkpoints import load_bundle
-  from stepwise.training import (
-    PredictConfig,
-    Predictor,
-    digest_folder,
-    inference_buckets,
-    load_gin,
-    write_summaries,
-  )
+  from stepwise.inference import Predictor, default_config, inference_buckets
+  from stepwise.training import digest_folder, write_summaries
 
-  flags = {
-    'PredictConfig.batch_size': batch,
-    'PredictConfig.trigram_blocking': trigram_blocking,
-  }
-  given = [f'{name}={value}' for name, value in flags.items() if value]
-  config = load_gin(PredictConfig, gin, [*given, *settings])
+  flags = {'batch_size': batch, 'trigram_blocking': trigram_blocking}
+  given = {name: value for name, value in flags.items() if value}
   loaded = load_bundle(bundle)
   if loaded.tokenizer is None:
     raise InputError(f'{bundle} has no tokeniser: it cannot read text.')
+  if gin or settings:
+    config = _from_gin(gin, settings, given)
+  else:
+    config = loaded.decoding or default_config(loaded.config)
+    config = dataclasses.replace(config, **given)
   predictor = Predictor(
     loaded.config,
     loaded.variables['params'],
@@ -93,3 +93,13 @@ def infer(
   print(f'{target}: {report.summaries} summaries, {report.errors} errors')
   if report.errors:
     raise typer.Exit(1)
+
+
+def _from_gin(
+  files: list[Path], settings: list[str], flags: dict[str, Any]
+) -> 'PredictConfig':
+  from stepwise.inference import PredictConfig
+  from stepwise.training import load_gin
+
+  given = [f'PredictConfig.{name}={value}' for name, value in flags.items()]
+  return load_gin(PredictConfig, files, [*given, *settings])

@@ -262,7 +262,15 @@ def _save(
     from stepwise.checkpoints import save_bundle
     from stepwise.training import ModelSpec, resolve_model
 
-    # What training changed (dtype, dropout) is not a property of the model.
-    model = resolve_model(ModelSpec(config.model.name, config.model.extractive))
-    save_bundle(folder, model, result.params, tokenizer=tokenizer, card=card)
+    # How it was measured is how it should be used.
+    evaluation = config.evaluation
+    save_bundle(
+      folder,
+      # What training changed (dtype, dropout) is not a property of the model.
+      resolve_model(ModelSpec(config.model.name, config.model.extractive)),
+      result.params,
+      tokenizer=tokenizer,
+      card=card,
+      decoding=evaluation.predict if evaluation.documents else None,
+    )
   print(f'{folder}: step {result.step}')

@@ -153,10 +153,12 @@ class Predictor:
   ) -> Iterator[tuple[Any, ...]]:
     rows = [readings[position] if position >= 0 else None for position in index]
     blocking = self.config.trigram_blocking
+    # As they are: `Batch.of` would compile a program for every shape.
+    read: Any = {k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
     chosen = _choose(
       _module(self.model),
       {'params': self.params},
-      Batch.of({k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}),
+      Batch(**read),
       _constraints(rows, arrays['valid'], blocking=blocking),
       self.model.stepwise,
       self._decode,
@@ -198,28 +200,33 @@ def _constraints(
   blocking: bool,
 ) -> Constraints:
   """Arrays only of what any document asks for: jit compiles for each set."""
-  demands = [row.demands if row else Demands() for row in rows]
-  budget = required = None
+  demands = [row.demands for row in rows if row]
+  masks: dict[str, Any] = {'repeatable': np.zeros_like(valid)}
+  if blocking:
+    masks['overlap'] = _overlaps(rows, valid.shape)
   if any(demand.budget for demand in demands):
-    budget = _budgets(rows, valid.shape)
+    masks['budget'] = _budgets(rows, valid.shape)
   if any(demand.must_include for demand in demands):
-    required = np.zeros_like(valid)
-    for index, row in enumerate(rows):
-      for unit in row.demands.must_include if row else ():
+    masks['must_include'] = _required(rows, valid.shape)
+  return Constraints(**masks)
+
+
+def _required(
+  rows: Sequence[Reading | None], shape: tuple[int, ...]
+) -> Bool[np.ndarray, 'batch units']:
+  required = np.zeros(shape, bool)
+  for index, row in enumerate(rows):
+    if row:
+      for unit in row.demands.must_include:
         required[index, row.record.special + unit] = True
-  return Constraints(
-    repeatable=jnp.zeros(valid.shape, bool),
-    overlap=_overlaps(rows, valid.shape) if blocking else None,
-    budget=budget,
-    must_include=required,
-  )
+  return required
 
 
 def _budgets(
   rows: Sequence[Reading | None], shape: tuple[int, ...]
 ) -> WordBudget:
-  costs = np.zeros(shape, np.int32)
-  limits = np.zeros(shape[0], np.int32)
+  costs: Any = np.zeros(shape, np.int32)
+  limits: Any = np.zeros(shape[0], np.int32)
   for index, row in enumerate(rows):
     if row and (budget := row.demands.budget):
       record = row.record

@@ -5,7 +5,11 @@ from stepwise.summarization._api import (
   summarize,
   summarize_many,
 )
-from stepwise.summarization._models import Model, load_summarizer
+from stepwise.summarization._models import (
+  Model,
+  default_folder,
+  load_summarizer,
+)
 from stepwise.summarization._options import Options
 from stepwise.summarization._page import (
   Page,
@@ -28,6 +32,7 @@ __all__ = [
   'Step',
   'Summarizer',
   'Summary',
+  'default_folder',
   'load_summarizer',
   'render_page',
   'sample_article',

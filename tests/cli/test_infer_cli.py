@@ -1,5 +1,6 @@
 """`stepwise infer`: order, bad lines, kill -9."""
 
+import dataclasses
 import json
 
 import jax
@@ -8,9 +9,10 @@ from flax import linen as nn
 from typer.testing import CliRunner
 
 from stepwise._errors import InputError
-from stepwise.checkpoints import save_bundle
+from stepwise.checkpoints import load_bundle, save_bundle
 from stepwise.cli.main import app
-from stepwise.models import build_model
+from stepwise.inference import PredictConfig
+from stepwise.models import NEWS_DECODING, build_model
 from stepwise.training import ModelSpec, resolve_model
 from stepwise.training._models import dummy_batch
 from tests.training.processes import kill_when, run, start
@@ -73,6 +75,21 @@ def test_blocking_leaves_no_trigram_twice(bundle, tmp_path):
   assert sum(unit < 3 for unit in chosen['blocked']) <= 1
   # Otherwise the test would say nothing.
   assert chosen['free'] != chosen['blocked']
+
+
+def test_the_bundle_says_how_to_choose(bundle, tmp_path):
+  articles = write_articles(tmp_path / 'in.jsonl', 3)
+  decode = dataclasses.replace(NEWS_DECODING, max_units=2, min_units=2)
+  loaded = load_bundle(bundle)
+  save_bundle(
+    tmp_path / 'two',
+    loaded.config,
+    loaded.variables['params'],
+    decoding=PredictConfig(decode),
+  )
+  out = tmp_path / 'out.jsonl'
+  assert infer(tmp_path / 'two', articles, out).exit_code == 0
+  assert [len(row['units']) for row in rows(out)] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
