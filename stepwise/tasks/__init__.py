@@ -1,6 +1,7 @@
 """SeqIO tasks; the only package that imports TensorFlow.
 
-Importing it registers the tasks of CNN/DailyMail, see `cnn_dailymail`.
+Importing it registers the tasks of CNN/DailyMail, see `cnn_dailymail`, and
+that of the realizer, see `rotowire`.
 """
 
 try:
@@ -10,7 +11,7 @@ except ModuleNotFoundError as error:
     f"stepwise.tasks needs SeqIO ({error}): pip install 'stepwise[tasks]'"
   ) from error
 
-from stepwise.tasks import cnn_dailymail
+from stepwise.tasks import cnn_dailymail, rotowire
 from stepwise.tasks._feature_converters import StepwiseFeatureConverter
 from stepwise.tasks._metrics import SelectedText, rouge_metric
 from stepwise.tasks._registration import register_jsonl_tasks, register_tasks
@@ -24,5 +25,6 @@ __all__ = [
   'cnn_dailymail',
   'register_jsonl_tasks',
   'register_tasks',
+  'rotowire',
   'rouge_metric',
 ]

@@ -7,7 +7,7 @@ single steps where evaluation wants whole documents. So every example carries
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import seqio
@@ -45,16 +45,21 @@ class DocumentFiles(_MarksTraining, seqio.FileDataSource):
   a shard: a Beam job prepares as many at the same time as there are files.
   """
 
-  def __init__(self, files_by_split: Mapping[str, str | Sequence[str]]):
+  def __init__(
+    self,
+    files_by_split: Mapping[str, str | Sequence[str]],
+    read: Callable[[Any], Any] | None = None,
+  ):
     """Takes the paths of every split; patterns and variables are expanded.
 
     Environment variables (`$STEPWISE_DATA/news/train-*.jsonl`) are looked up
-    when the files are opened, not before.
+    when the files are opened, not before. `read` makes a dataset of a file
+    that holds something else than documents.
     """
     if not files_by_split:
       raise InputError('files_by_split is empty; at least one split is needed.')
     self._files_by_split = files_by_split
-    super().__init__(_read_file, files_by_split)
+    super().__init__(read or _read_file, files_by_split)
 
   def list_shards(self, split: str) -> list[str]:
     """The files of a split; an `InputError` if there are none."""
