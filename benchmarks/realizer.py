@@ -8,6 +8,7 @@ Reports RG, CS, CO and BLEU with 95 % bootstrap intervals over games.
 """
 
 import argparse
+import dataclasses
 import random
 import shlex
 import sys
@@ -52,7 +53,9 @@ COLUMNS = ('RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU')
 
 def main(arguments: Sequence[str] | None = None) -> None:
   options = _parse(arguments)
-  command = shlex.join(['stepwise', 'bench', 'realizer', *_args(arguments)])
+  # Names of files, wherever they lie.
+  given = [Path(argument).name for argument in _args(arguments)]
+  command = shlex.join(['stepwise', 'bench', 'realizer', *given])
   origin = _harness.provenance(
     command, _harness.host_name(), ['jax', 'flax', 'sacrebleu', 'stepwise']
   )
@@ -168,15 +171,10 @@ def _realizers(options: argparse.Namespace) -> list[Realizer]:
     opened = open_realizer(folder, search=search, batch_size=options.batch)
     for confined in (True, False):
       name = f'{folder.name}, numerals {"confined" if confined else "free"}'
-      changes = {'confine_numerals': confined, 'name': name}
-      realizers.append(_replace(opened, **changes))
+      realizers.append(
+        dataclasses.replace(opened, confine_numerals=confined, name=name)
+      )
   return realizers
-
-
-def _replace(realizer: Any, **changes: Any) -> Any:
-  import dataclasses
-
-  return dataclasses.replace(realizer, **changes)
 
 
 def _line(name: str, scores: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """SeqIO tasks; the only package that imports TensorFlow.
 
 Importing it registers the tasks of CNN/DailyMail and Rotowire, see
-`cnn_dailymail` and `rotowire`.
+`cnn_dailymail`, `rotowire` and `rotowire_realize`.
 """
 
 try:
@@ -11,7 +11,7 @@ except ModuleNotFoundError as error:
     f"stepwise.tasks needs SeqIO ({error}): pip install 'stepwise[tasks]'"
   ) from error
 
-from stepwise.tasks import cnn_dailymail, rotowire
+from stepwise.tasks import cnn_dailymail, rotowire, rotowire_realize
 from stepwise.tasks._feature_converters import StepwiseFeatureConverter
 from stepwise.tasks._games import GameReading, PlannedUnits, plan_metric
 from stepwise.tasks._metrics import SelectedText, rouge_metric
@@ -32,5 +32,6 @@ __all__ = [
   'register_jsonl_tasks',
   'register_tasks',
   'rotowire',
+  'rotowire_realize',
   'rouge_metric',
 ]

@@ -1,0 +1,93 @@
+"""`stepwise report`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from stepwise._errors import InputError
+from stepwise.cli.main import app
+from tests.rotowire.games import game_fields
+
+FIRST = 'The Easton Herons (12-3) defeated the Port Vale Comets (6-9) 104-92'
+
+
+@pytest.fixture
+def game(tmp_path):
+  path = tmp_path / 'game.json'
+  path.write_text(json.dumps(game_fields()))
+  return path
+
+
+def invoke(*args):
+  return CliRunner().invoke(app, ['report', *map(str, args)])
+
+
+def test_text(game):
+  result = invoke(game)
+  assert result.exit_code == 0
+  assert result.stdout.startswith(FIRST)
+  assert result.stdout.count('\n') == 1
+
+
+def test_json_is_a_plan_again(game, tmp_path):
+  shown = json.loads(invoke(game, '--json').stdout)
+  assert (shown['planner'], shown['realizer']) == ('usual entries', 'template')
+  path = tmp_path / 'plan.json'
+  path.write_text(json.dumps(shown))
+  again = json.loads(invoke(game, '--plan', path, '--json').stdout)
+  assert again == shown | {'planner': 'plan.json'}
+  path.write_text(json.dumps(shown['plan'][1:2]))
+  assert invoke(game, '--plan', path).stdout == (
+    'J.T. Lund had 31 points, 4 rebounds and 12 assists.\n'
+  )
+
+
+def test_html(game, tmp_path):
+  page = tmp_path / 'page.html'
+  result = invoke(game, '--html', page)
+  assert result.stdout.startswith(FIRST)
+  assert page.read_text().startswith('<!doctype html>')
+  assert list(tmp_path.glob('*.partial')) == []
+
+
+@pytest.mark.parametrize(
+  ('plan', 'message'),
+  [
+    ('[]', 'plan.json: the plan is empty'),
+    ('{"plan": [[["J.T. Lund", "9", "PLAYER-PTS"]]]}', "is '31' in the game"),
+    ('[[["Oslo Elks", "9", "TEAM-PTS"]]]', "no team or player 'Oslo Elks'"),
+    ('[["J.T. Lund"]]', "'plan' must be a list of sentences of"),
+    ('[[', 'plan.json: Expecting value'),
+  ],
+)
+def test_bad_plans(game, tmp_path, plan, message):
+  path = tmp_path / 'plan.json'
+  path.write_text(plan)
+  error = invoke(game, '--plan', path).exception
+  assert isinstance(error, InputError)
+  assert message in str(error)
+
+
+def test_a_missing_team_is_named(tmp_path):
+  fields = game_fields()
+  del fields['vis_line']
+  path = tmp_path / 'game.json'
+  path.write_text(json.dumps(fields))
+  with pytest.raises(InputError, match="'vis_line' must be an object"):
+    raise invoke(path).exception
+
+
+def test_one_of_several_games(tmp_path):
+  path = tmp_path / 'games.json'
+  path.write_text(json.dumps([game_fields(), game_fields()]))
+  assert 'choose one with --index, 0 to 1' in str(invoke(path).exception)
+  assert '--index is 2 but' in str(invoke(path, '--index', 2).exception)
+  assert invoke(path, '--index', 1).stdout.startswith(FIRST)
+
+
+def test_bad_options(game, tmp_path):
+  error = invoke(game, '--realizer', tmp_path / 'absent').exception
+  assert 'neither `template` nor the folder of a bundle' in str(error)
+  error = invoke(game, '--html', tmp_path / 'absent' / 'page.html').exception
+  assert 'no such folder' in str(error)
