@@ -167,7 +167,7 @@ def test_one_file_leaves_nothing_for_the_next():
     (['ModelSpec.name'], "--set is 'ModelSpec.name', must be NAME=VALUE"),
     (['ModelSpec.nam=x'], "'nam'"),
     (['Modelspec.name=x'], "'Modelspec'"),
-    ([], "'name'"),
+    ([], 'ModelSpec.name is not set'),
   ],
 )
 def test_mistakes_are_one_sentence(settings, message):
