@@ -13,10 +13,10 @@ from stepwise.checkpoints._matching import Weights
 
 def read_json(path: Path) -> dict[str, Any]:
   """The object of a JSON file."""
-  if not path.is_file():
-    raise InputError(f'{path}: no such file.')
   try:
     value = json.loads(path.read_text(encoding='utf-8'))
+  except FileNotFoundError:
+    raise InputError(f'{path}: no such file.') from None
   except (OSError, ValueError) as error:
     raise InputError(f'{path} is not readable JSON: {error}.') from error
   if not isinstance(value, dict):
@@ -28,10 +28,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def read_safetensors(path: Path) -> Weights:
   """All tensors of a file."""
-  if not path.is_file():
-    raise InputError(f'{path}: no such file.')
   try:
     return load_file(path)
+  except FileNotFoundError:
+    raise InputError(f'{path}: no such file.') from None
   except (OSError, SafetensorError) as error:
     raise InputError(
       f'{path} is damaged or not a safetensors file: {error}.'

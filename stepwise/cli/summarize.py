@@ -135,7 +135,7 @@ def _load(model: str) -> 'Summarizer':
 
 
 def _is_many(source: str) -> bool:
-  return source != '-' and (Path(source).is_dir() or source.endswith(_LINES))
+  return source != '-' and (os.path.isdir(source) or source.endswith(_LINES))
 
 
 def _name(source: str) -> str:
@@ -205,11 +205,14 @@ def _summarize_many(
 
 
 def _files(folder: Path) -> Iterator[_Item]:
-  paths = sorted(
-    path
-    for path in folder.iterdir()
-    if path.suffix.lower() in _TEXT_FILES and path.is_file()
-  )
+  try:
+    paths = sorted(
+      path
+      for path in folder.iterdir()
+      if path.suffix.lower() in _TEXT_FILES and path.is_file()
+    )
+  except OSError as error:
+    raise InputError(f'{folder} cannot be read: {error.strerror}.') from None
   if not paths:
     raise InputError(
       f'{folder} has no text files, whose names end with '

@@ -82,8 +82,14 @@ def summarize_many(
   options = Options(
     sentences, words, ratio, order, _wishes(must_include), trigram_blocking
   )
-  summarizer = load_summarizer(model)
-  for result in summarizer.many(texts, options, batch_size=batch_size):
+  # Here and not in a generator: wrong options are told at once.
+  return _raising(
+    load_summarizer(model).many(texts, options, batch_size=batch_size)
+  )
+
+
+def _raising(results: Iterable[Summary | InputError]) -> Iterator[Summary]:
+  for result in results:
     if isinstance(result, InputError):
       raise result
     yield result

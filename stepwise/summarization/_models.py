@@ -29,7 +29,8 @@ def load_summarizer(model: Model = None) -> Summarizer:
     return _packaged()
   if isinstance(model, str) and model in SYSTEMS:
     return _baseline(model)
-  if not Path(model).is_dir():
+  # Unlike that of pathlib, it never raises.
+  if not os.path.isdir(model):
     raise InputError(
       f'{os.fspath(model)} is neither the folder of a model nor one of '
       f'{DEFAULT}, {", ".join(_BASELINES)}.'
@@ -44,7 +45,7 @@ def default_folder() -> Path:
 
 def _packaged() -> Summarizer:
   folder = default_folder()
-  if not (folder / 'config.json').is_file():
+  if not os.path.isfile(folder / 'config.json'):
     raise InputError(
       'this installation has no default model: install a release of stepwise, '
       'or name a model, such as lead or the folder of a bundle.'

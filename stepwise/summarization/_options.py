@@ -55,13 +55,21 @@ def demands_of(options: Options, document: Document, record: Record) -> Demands:
       f'must_include has {len(must_include)} sentences but sentences is '
       f'{options.sentences}.'
     )
-  budget = None
+  return Demands(_budget(options, document, read, must_include), must_include)
+
+
+def _budget(
+  options: Options, document: Document, read: int, required: tuple[int, ...]
+) -> Budget | None:
+  """Words, or sentences: if every one costs 1, one search does for all."""
   if options.words:
-    budget = _word_budget(options.words, document.units[:read], must_include)
-  elif options.ratio:
-    share = max(round(options.ratio * len(document.spans)), 1)
-    budget = Budget((1,) * read, max(share, len(must_include)))
-  return Demands(budget, must_include)
+    return _word_budget(options.words, document.units[:read], required)
+  if options.sentences:
+    return Budget((1,) * read, options.sentences)
+  if options.ratio:
+    share = max(round(options.ratio * len(document.spans)), len(required), 1)
+    return Budget((1,) * read, share)
+  return None
 
 
 def search_config(
@@ -98,11 +106,12 @@ def search_config(
 
 def _steps(options: Options, model: Chooser, demands: Demands) -> int | None:
   """Most sentences that can be asked for; None if the model decides."""
-  limit = longest_plan(model) or inference_buckets(model).units[-1]
-  if options.sentences:
-    return min(options.sentences, limit)
   if demands.budget is None:
     return None
+  limit = longest_plan(model) or inference_buckets(model).units[-1]
+  if options.words and options.sentences:
+    # The budget holds the words.
+    return min(options.sentences, limit)
   # A power of two: one compiled search for many documents.
   steps = _LEAST_STEPS
   while steps < _most_units(demands.budget):

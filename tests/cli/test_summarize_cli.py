@@ -1,5 +1,6 @@
 """`stepwise summarize` and `stepwise demo`, as a user calls them."""
 
+import errno
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 import stepwise
 from stepwise._errors import InputError
+from stepwise.checkpoints import _files
 from stepwise.cli import _compilation_cache
 from stepwise.cli.main import app
 from stepwise.summarization import _models, sample_article, summarize
@@ -217,10 +219,28 @@ def test_missing_files_and_models(tmp_path, story, bundle):
   assert 'config.json: no such file' in str(hollow.exception)
 
 
-@pytest.mark.skipif(not os.getuid(), reason='root may read every file')
-def test_files_that_may_not_be_read(tmp_path, story, bundle):
-  Path(story).chmod(0)
+def refuse(*_, **__):
+  raise PermissionError(errno.EACCES, 'Permission denied')
+
+
+def test_files_that_may_not_be_read(tmp_path, story, monkeypatch):
+  """Root, who runs some tests, may read everything: so this is told to us."""
+  monkeypatch.setattr(Path, 'read_bytes', refuse)
   assert 'cannot be read: Permission' in str(lead(story).exception)
+  monkeypatch.setattr(Path, 'iterdir', refuse)
+  assert 'cannot be read: Permission' in str(lead(tmp_path).exception)
+
+
+def test_a_model_that_may_not_be_read(tmp_path, story, monkeypatch):
+  folder = tiny_bundle(tmp_path / 'secret')
+  monkeypatch.setattr(_files, 'load_file', refuse)
+  done = invoke('summarize', story, '--model', folder)
+  assert isinstance(done.exception, InputError)
+  assert 'model.safetensors is damaged or not' in str(done.exception)
+  monkeypatch.setattr(Path, 'read_text', refuse)
+  done = invoke('summarize', story, '--model', folder)
+  assert isinstance(done.exception, InputError)
+  assert 'config.json is not readable JSON: [Errno 13]' in str(done.exception)
 
 
 def test_a_damaged_model(tmp_path, story):

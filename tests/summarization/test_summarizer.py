@@ -93,7 +93,6 @@ def test_other_models_tell_of_every_sentence_by_itself(bundles):
   assert {step.stop for step in summary.steps} == {0.0}
 
 
-# Every other length would be compiled anew: models are asked for three.
 def test_order(model):
   by_document = summarize(TEXT, sentences=3, model=model)
   by_choice = summarize(TEXT, sentences=3, model=model, order='selection')
@@ -107,9 +106,19 @@ def test_order(model):
 def test_a_length_is_kept_as_far_as_the_text_goes(model):
   assert len(summarize(TEXT, sentences=3, model=model).sentences) == 3
   assert len(summarize('One. Two.', sentences=3, model=model).sentences) == 2
-  for sentences in (1, 9999):
-    summary = summarize(TEXT, sentences=sentences, model='lead')
-    assert len(summary.sentences) == min(sentences, 6)
+  assert len(summarize(TEXT, sentences=1, model=model).sentences) == 1
+  assert len(summarize(TEXT, sentences=9999, model='lead').sentences) == 6
+
+
+def test_one_search_for_several_lengths(bundles):
+  """Compiling takes seconds: not for every length anew."""
+  model = load_summarizer(bundles / 'stepwise')
+  configs = {
+    model._request(TEXT, Options(sentences=n)).config for n in (1, 2, 3, 4)
+  }
+  (config,) = configs
+  assert config.decode.max_units == config.decode.min_units == 4
+  assert model._request(TEXT, Options(sentences=5)).config not in configs
 
 
 def test_words(model):
@@ -283,6 +292,8 @@ def test_many_are_streamed():
   assert summary.text == 'One.'
   with pytest.raises(InputError, match='the text is empty'):
     list(stepwise.summarize_many(['One.', ''], model='lead'))
+  with pytest.raises(InputError, match='words is 0'):
+    stepwise.summarize_many(texts(), words=0, model='lead')
 
 
 def test_models_that_cannot_be_had(bundles, tmp_path, monkeypatch):
