@@ -45,6 +45,7 @@ from stepwise.rotowire._plans import (
   planned_relations,
   stated_relations,
   table_record,
+  with_names,
 )
 from stepwise.rotowire._records import (
   TABLES,
@@ -150,4 +151,5 @@ __all__ = [
   'stated_relations',
   'table_record',
   'tokenize',
+  'with_names',
 ]
