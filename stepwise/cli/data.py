@@ -239,6 +239,7 @@ def rotowire(
   print(
     f'{target}: {report.records} records, {report.entries} entries, '
     f'{report.sentences} sentences; {report.entries_lost} entries had no room, '
+    f'{report.entries_unread} are of types that the table lacks, '
     f'{report.units_shortened} units are shortened; left out: '
     f'{len(report.excluded)} excluded, {len(report.too_long)} too long, '
     f'{len(report.without_plan)} without a plan; extractor {extractor}'

@@ -40,7 +40,10 @@ class ClassifierConfig:
 
 
 class Classifier(nn.Module):
-  """Logits of the labels of candidates; padded words do not matter."""
+  """Logits of the labels of candidates.
+
+  Padded words are zeros, as is what filters read beyond the end of a sentence.
+  """
 
   config: ClassifierConfig
 
@@ -73,7 +76,6 @@ class Classifier(nn.Module):
   def _convolve(
     self, states: Float[Array, 'rows words embed']
   ) -> Float[Array, 'rows pooled']:
-    # Padding is zeros on both sides, as a sentence's ends are.
     pooled = [
       nn.relu(self._conv(width)(states)).max(axis=1)
       for width in self.config.widths

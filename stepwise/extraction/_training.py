@@ -115,9 +115,8 @@ def _fit(
   schedule = optax.linear_schedule(config.learning_rate, 0.0, updates)
   optimizer = optax.adam(schedule)
   key = jax.random.fold_in(jax.random.key(config.seed), index)
-  first = features.rows(slice(0, 1))
-  params = Classifier(sizes).init(key, first.words, first.entity, first.number)
-  params = params['params']
+  first = map(jnp.asarray, features.rows(slice(0, 1))[:3])
+  params = Classifier(sizes).init(key, *first)['params']
   state = optimizer.init(params)
 
   @functools.partial(jax.jit, donate_argnums=(0, 1))

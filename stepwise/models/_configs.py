@@ -42,6 +42,13 @@ CONFIGS: dict[str, ModelConfig] = {
   'etcsum_base': ETCSumConfig(),
   # Tables begin with [EOS, EOT, BEG].
   'etcsum_rotowire': ETCSumConfig(begin_unit=2),
+  # For a small machine, on the short table with roles.
+  'etcsum_rotowire_mini': ETCSumConfig(
+    ETCConfig(embed=128, heads=4, mlp=256, layers=2),
+    document_tokens=3584,
+    summary_tokens=1024,
+    begin_unit=2,
+  ),
   'etcsum_mini': ETCSumConfig(
     ETCConfig(**_MINI), document_tokens=3072, summary_tokens=512
   ),

@@ -36,6 +36,7 @@ from stepwise.rotowire import (
   plan_masks,
   read_table,
   table_record,
+  with_names,
 )
 
 _STOP, _BEGIN = SPECIAL_UNITS.index('eot'), SPECIAL_UNITS.index('beg')
@@ -113,12 +114,11 @@ class Planner:
       *self._masks(tables, batch.valid),
       self._search_config(),
     )
-    return [
-      plan_from_units(row, table)
-      for row, table in zip(
-        np.asarray(chosen[: len(tables)]), tables, strict=True
-      )
-    ]
+    plans = map(plan_from_units, np.asarray(chosen), tables)
+    if self.options.table != 'roles':
+      return list(plans)
+    # That table has no names.
+    return [with_names(p, game) for p, game in zip(plans, games, strict=True)]
 
   def _record(self, table: Table) -> Record:
     assert self.bundle.tokenizer is not None, '__post_init__'

@@ -46,6 +46,7 @@ from stepwise.rotowire._plans import (
   planned_sentences,
   stated_relations,
   table_record,
+  with_names,
 )
 from stepwise.rotowire._records import (
   TABLES,
@@ -152,4 +153,5 @@ __all__ = [
   'stated_relations',
   'table_record',
   'tokenize',
+  'with_names',
 ]

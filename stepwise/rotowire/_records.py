@@ -43,6 +43,7 @@ class PlanRecordReport:
     records: written.
     entries, sentences: of the plans in them.
     entries_lost: planned entries that the table had no room for.
+    entries_unread: planned entries of types that the table does not have.
     units_shortened: units that lost tokens.
     without_plan: games whose plan is empty.
     too_long: games left out for `max_steps`.
@@ -53,6 +54,7 @@ class PlanRecordReport:
   entries: int = 0
   sentences: int = 0
   entries_lost: int = 0
+  entries_unread: int = 0
   units_shortened: int = 0
   without_plan: list[str] = field(default_factory=list)
   too_long: list[str] = field(default_factory=list)
@@ -131,6 +133,9 @@ def _plan_record(
   report.records += 1
   report.entries += entries
   report.sentences += len(oracle) - entries
-  report.entries_lost += sum(map(len, plan)) - entries
+  types = {entry.relation.type for entry in table.entries}
+  unread = sum(r.type not in types for sentence in plan for r in sentence)
+  report.entries_unread += unread
+  report.entries_lost += sum(map(len, plan)) - entries - unread
   report.units_shortened += record.units_shortened
   return record, oracle

@@ -4,7 +4,8 @@ The paper's table leaves it to the model to find out who won and who scored
 most. Here every entry says so: `home winner first starter player points 27 of
 ...`. Winners come first, then players by points, and entry types that
 summaries hardly mention are left out, so that cutting a long table loses
-little.
+little. Names are left out too: a plan of this table gets them by a rule,
+`with_names`.
 """
 
 import functools
@@ -16,7 +17,7 @@ from stepwise.rotowire._games import DATE, MATCH, Game, Player, Team
 from stepwise.rotowire._schema import Schema, load_schema
 from stepwise.rotowire._table import Entity, Table, make_table
 
-MAX_UNITS = 192
+MAX_UNITS = 160
 
 _ORDINALS = (
   *('first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'),

@@ -38,6 +38,22 @@ def test_statistics_name_the_paper_and_the_extractor(games, tmp_path):
   assert content['files']['games.json']['games'] == 3
 
 
+def test_every_number_names_its_extractor(games, tmp_path):
+  texts = tmp_path / 'texts.txt'
+  summaries = [' '.join(season_fields(seed)['summary']) for seed in range(3)]
+  texts.write_text('\n'.join(summaries) + '\n')
+  for name in ('conv', 'ensemble'):
+    run(
+      *('evaluate-rotowire', texts, games, '--extractor', name),
+      *('--json', tmp_path / 'scores.json'),
+    )
+    scores = json.loads((tmp_path / 'scores.json').read_text())
+    assert (scores['extractor'], scores['reference_extractor']) == (name, name)
+    # Summaries against themselves.
+    assert (scores['cs']['f1'], scores['co']) == (100, 100)
+    assert scores['rg']['count'] > 0
+
+
 def test_baselines_are_scored_like_plans(games, tmp_path):
   training = tmp_path / 'training.json'
   training.write_text(json.dumps([season_fields(s) for s in (0, 7, 8)]))

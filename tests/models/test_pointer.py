@@ -19,7 +19,7 @@ from stepwise.models import (
   prefix_loss,
   stepwise_loss,
 )
-from tests.layers.parameters import draw
+from tests.layers.parameters import draw, dropout_key, quick_jit, run
 from tests.models.documents import make_batch, random_record
 
 CONFIG = PointerConfig(
@@ -51,8 +51,10 @@ def test_all_prefixes_equal_one_by_one():
   batch = batch_of([[], [4, 0], [5]], [[3, 3, 0, 1], [6, 1], [7, 5, 1]])
   model = build_model(CONFIG)
   params = draw(model, batch)['params']
-  together = prefix_loss(model, params, batch, never=(BEG,))
-  apart = stepwise_loss(model, params, batch, never=(BEG,))
+  together, apart = (
+    quick_jit(lambda p, loss=loss: loss(model, p, batch, never=(BEG,)))(params)
+    for loss in (prefix_loss, stepwise_loss)
+  )
   np.testing.assert_allclose(together, apart, rtol=1e-5)
 
 
@@ -61,9 +63,9 @@ def test_gradients_equal_too():
   model = build_model(CONFIG)
   params = draw(model, batch)['params']
   together, apart = (
-    jax.grad(lambda p, loss=loss: loss(model, p, batch, never=(BEG,)).mean)(
-      params
-    )
+    quick_jit(
+      jax.grad(lambda p, loss=loss: loss(model, p, batch, never=(BEG,)).mean)
+    )(params)
     for loss in (prefix_loss, stepwise_loss)
   )
   jax.tree.map(
@@ -79,8 +81,8 @@ def test_padding_never_changes_a_score():
   model = build_model(CONFIG)
   variables = draw(model, small)
   wide = jnp.pad(large.plan, ((0, 0), (0, 2)), constant_values=-1)
-  scores = model.apply(variables, small)
-  others = model.apply(variables, large._replace(plan=wide))
+  scores = run(model, variables, small)
+  others = run(model, variables, large._replace(plan=wide))
   np.testing.assert_allclose(scores, others[:, :8], atol=1e-5)
 
 
@@ -95,11 +97,15 @@ def test_reading_one_unit_at_a_time_finds_the_same_plans(breaks):
   constraints = Constraints(repeatable=repeatable, breaks=marked)
   config = DecodeConfig(max_units=9, min_units=2, stop_unit=1, never=(BEG,))
   model = build_model(CONFIG)
+
+  @quick_jit
+  def both(variables):
+    rest = variables, batch, config, constraints
+    return greedy_plans(model, *rest), decode(model, *rest).plans[:, 0]
+
   lengths = set()
   for seed in range(6):
-    variables = draw(model, batch, seed=seed)
-    plans = greedy_plans(model, variables, batch, config, constraints)
-    twin = decode(model, variables, batch, config, constraints).plans[:, 0]
+    plans, twin = both(draw(model, batch, seed=seed))
     np.testing.assert_array_equal(plans, twin)
     lengths |= {*np.sum(np.asarray(plans) >= 0, axis=1).tolist()}
   assert len(lengths) > 1
@@ -117,10 +123,8 @@ def test_dropout_draws():
   batch = batch_of([[], [4, 0], [5]], [[3, 3, 0, 1], [6, 1], [7, 5, 1]])
   model = build_model(CONFIG)
   params = draw(model, batch)['params']
-  losses = {
-    float(prefix_loss(model, params, batch, jax.random.key(k)).loss)
-    for k in (0, 0, 1)
-  }
+  loss = quick_jit(lambda key: prefix_loss(model, params, batch, key).loss)
+  losses = {float(loss(dropout_key(k))) for k in (0, 0, 1)}
   assert len(losses) == 2
 
 

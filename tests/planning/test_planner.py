@@ -20,6 +20,7 @@ from stepwise.models import (
 )
 from stepwise.planning import Planner, PlannerOptions, load_planner
 from stepwise.rotowire import (
+  NAME_TYPES,
   PlanRecordOptions,
   oracle_plan,
   plan_from_units,
@@ -32,13 +33,13 @@ from tests.rotowire.season import season_game
 
 CONFIG = PointerConfig(
   TransformerConfig(
-    vocab=30522, embed=32, heads=4, mlp=48, layers=1, positions=24
+    vocab=30522, embed=32, heads=4, mlp=48, layers=1, positions=32
   ),
   plan_layers=1,
   plan_positions=64,
-  max_unit_tokens=20,
+  max_unit_tokens=28,
 )
-OPTIONS = PlannerOptions(table='roles', max_units=96, max_steps=48)
+OPTIONS = PlannerOptions(table='paper', max_units=160, max_steps=48)
 GAMES = [season_game(seed) for seed in (0, 1, 2, 5)]
 
 
@@ -48,13 +49,13 @@ def planner(params, options=OPTIONS, config=CONFIG):
 
 
 def training_batch():
-  options = PlanRecordOptions('roles', 96, 19)
+  options = PlanRecordOptions('paper', 160, 27)
   plans = [oracle_plan(game) for game in GAMES]
   examples = [
     stepwise_examples(*labelled)[0]
     for labelled in plan_records(GAMES, plans, wordpiece(), options)
   ]
-  sizes = {'length': 2048, 'units': 96, 'steps': 40, 'batch': 4}
+  sizes = {'length': 4096, 'units': 160, 'steps': 40, 'batch': 4}
   return Batch.of(pad_batch(examples, **sizes))
 
 
@@ -102,6 +103,16 @@ def test_batches_and_beams_do_not_change_a_sure_plan(learned):
   assert planner(learned, options)(GAMES[:2]) == planner(learned)(GAMES[:2])
   beams = dataclasses.replace(OPTIONS, beam_size=2, batch_size=1)
   assert planner(learned, beams)(GAMES[:1]) == planner(learned)(GAMES[:1])
+
+
+def test_a_planner_of_the_short_table_says_names_by_a_rule():
+  params = draw(build_model(CONFIG), training_batch())['params']
+  options = PlannerOptions(table='roles', max_steps=12)
+  [plan] = planner(params, options)(GAMES[:1])
+  for sentence in plan:
+    for entity in {r.entity for r in sentence} - {'match'}:
+      first = next(r for r in sentence if r.entity == entity)
+      assert first.type in NAME_TYPES
 
 
 def test_entries_are_not_repeated_but_names_of_teams_are():

@@ -48,12 +48,10 @@ def _report(fields: dict, rng: np.random.Generator) -> str:
     f'The {home["TEAM-CITY"]} {home["TEAM-NAME"]} {records[0]} beat the '
     f'{away["TEAM-CITY"]} {away["TEAM-NAME"]} {records[1]} {score} .'
   ]
-  sentences += [
-    _about_player(fields, str(row), rng)
-    for row in rng.permutation(_TALKED_ABOUT)
-  ]
+  players = rng.permutation(_TALKED_ABOUT)[: 2 + int(rng.integers(2))]
+  sentences += [_about_player(fields, str(row), rng) for row in players]
   sentences.append(f'The {away["TEAM-NAME"]} travel to meet the Herons again .')
-  return ' '.join(sentences[: 3 + int(rng.integers(3))])
+  return ' '.join(sentences)
 
 
 def _about_player(fields: dict, row: str, rng: np.random.Generator) -> str:

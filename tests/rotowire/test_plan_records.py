@@ -11,11 +11,14 @@ from stepwise.data import (
 from stepwise.rotowire import (
   PlanRecordOptions,
   PlanRecordReport,
+  Relation,
   oracle_plan,
   plan_from_units,
   plan_records,
   plan_units,
+  planned_relations,
   read_table,
+  with_names,
 )
 from tests.rotowire.season import season_game
 
@@ -32,7 +35,7 @@ def records(options=PlanRecordOptions(), **arguments):
 
 
 @pytest.mark.parametrize('table', ['paper', 'roles'])
-def test_records_keep_repeats_and_breaks(table, tmp_path):
+def test_records_keep_breaks(table, tmp_path):
   found, report = records(PlanRecordOptions(table))
   save_records(tmp_path / 'records.jsonl', found)
   loaded = list(load_records(tmp_path / 'records.jsonl'))
@@ -41,12 +44,50 @@ def test_records_keep_repeats_and_breaks(table, tmp_path):
     [example] = stepwise_examples(record, oracle)
     units = plan_units(plan, read_table(game, table))
     np.testing.assert_array_equal(example['targets'], units)
-    assert plan_from_units(units, read_table(game, table)) == plan
-    assert len(set(oracle)) < len(oracle)
   assert report.records == len(GAMES)
+  assert report.entries_lost == 0
+
+
+def test_the_paper_table_keeps_names_and_repeats():
+  found, report = records()
+  for (_, oracle), game, plan in zip(found, GAMES, PLANS, strict=True):
+    units = [unit + 3 for unit in oracle]
+    assert plan_from_units(units, read_table(game, 'paper')) == plan
+    entries = [unit for unit in oracle if unit >= 0]
+    assert len(set(entries)) < len(entries)
   assert report.entries == sum(len(s) for plan in PLANS for s in plan)
   assert report.sentences == sum(map(len, PLANS))
-  assert report.entries_lost == 0
+  assert report.entries_unread == 0
+
+
+def test_names_come_back_by_a_rule():
+  found, report = records(PlanRecordOptions('roles'))
+  assert report.entries_unread > 0
+  for (_, oracle), game, plan in zip(found, GAMES, PLANS, strict=True):
+    table = read_table(game, 'roles')
+    nameless = plan_from_units([unit + 3 for unit in oracle], table)
+    said = with_names(nameless, game)
+    assert planned_relations(said) == planned_relations(plan)
+    # Reports of the season introduce everybody as the rule does.
+    assert said[0] == plan[0]
+    assert {*said[1]} == {*plan[1]}
+
+
+def test_names_are_whole_once_then_short():
+  game = GAMES[0]
+  points, rebounds = (
+    Relation('J.T. Lund', game.values['J.T. Lund'][type], type)
+    for type in ('PLAYER-PTS', 'PLAYER-REB')
+  )
+  date = Relation('match', game.date.isoformat(), 'MATCH-DATE')
+  said = with_names(((points, rebounds), (date, points)), game)
+  assert [[r.type for r in sentence] for sentence in said] == [
+    [
+      *('PLAYER-FIRST_NAME', 'PLAYER-SECOND_NAME', 'PLAYER-PTS'),
+      'PLAYER-REB',
+    ],
+    ['MATCH-DATE', 'PLAYER-SECOND_NAME', 'PLAYER-PTS'],
+  ]
 
 
 def test_a_break_is_the_only_special_unit_of_an_oracle():
