@@ -154,9 +154,8 @@ class Numerals:
   def tries(self, values: Sequence[Iterable[str]]) -> NumeralTrie:
     """One trie for the values behind every sentence of a batch."""
     made = [_trie(sorted(self.paths(texts))) for texts in values]
-    # Few sizes, so that decoding compiles few times.
-    edges = _power_of_two(max(len(edges) for edges, _ in made))
-    nodes = _power_of_two(max(len(complete) for _, complete in made))
+    edges = _size(max(len(edges) for edges, _ in made))
+    nodes = _size(max(len(complete) for _, complete in made))
     arrays = np.full((3, len(made), edges), -1, np.int32)
     ends = np.zeros((len(made), nodes), bool)
     arrays[1] = 0
@@ -194,5 +193,6 @@ def _is_numeral(piece: str) -> bool:
   return any(map(str.isnumeric, piece)) or parse_number(word) is not None
 
 
-def _power_of_two(least: int) -> int:
-  return 1 << max(least - 1, 0).bit_length()
+def _size(least: int) -> int:
+  """A power of two, nearly always the same: each is a compilation."""
+  return max(64, 1 << (least - 1).bit_length())

@@ -34,7 +34,7 @@ from stepwise.rotowire import Game, Plan, Relation
 
 Sentences = tuple[str, ...]
 # Inputs are padded to a multiple: a new length is a new compilation.
-_LENGTH_STEP = 64
+_LENGTH_STEP = 128
 
 
 @runtime_checkable

@@ -59,7 +59,9 @@ def test_states(folder):
   assert difference.max() < 1e-4
 
 
-@pytest.mark.parametrize('name', ['hibert_mini', 'bertsum_mini', 'etcsum_mini'])
+@pytest.mark.parametrize(
+  'name', ['hibert_mini', 'bertsum_mini', 'etcsum_mini', 'realizer_mini']
+)
 def test_every_mini_configuration_starts_from_it(folder, name, tmp_path):
   convert(folder, tmp_path / name, name)
   weights = flat(load_bundle(tmp_path / name).variables['params'])

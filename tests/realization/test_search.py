@@ -26,6 +26,7 @@ CONFIG = TransformerConfig(
   vocab=VOCAB, embed=8, heads=2, mlp=12, layers=2, positions=16
 )
 MODEL = EncoderDecoder(CONFIG)
+apply = jax.jit(MODEL.apply)
 INPUTS = jnp.array(
   [[3, 5, 2, 6, 4], [2, 2, 3, 0, 0], [6, 0, 0, 0, 0]], jnp.int32
 )
@@ -52,7 +53,8 @@ PATHS = ([(5,), (6, 2)], [], [(5,), (5, 6)])
 
 @pytest.fixture(scope='module')
 def params():
-  variables = MODEL.init(jax.random.key(3), INPUTS, INPUTS != 0, INPUTS)
+  init = jax.jit(MODEL.init)
+  variables = init(jax.random.key(3), INPUTS, INPUTS != 0, INPUTS)
   # Larger weights, so that texts differ in probability.
   return jax.tree.map(lambda x: 4 * x, nn.unbox(variables)['params'])
 
@@ -94,9 +96,7 @@ def totals(params, row, texts):
     targets[i, : len(text) + 1] = (*text, END)
   before = np.pad(targets, ((0, 0), (1, 0)))[:, :-1]
   inputs = jnp.repeat(INPUTS[row][None], len(texts), axis=0)
-  logits = jax.jit(MODEL.apply)(
-    {'params': params}, inputs, inputs != 0, jnp.asarray(before)
-  )
+  logits = apply({'params': params}, inputs, inputs != 0, jnp.asarray(before))
   log_probs = np.asarray(jax.nn.log_softmax(logits))
   picked = np.take_along_axis(log_probs, targets[..., None], axis=2)[..., 0]
   return np.where(targets != 0, picked, 0).sum(axis=1)
@@ -167,7 +167,7 @@ def test_one_beam_is_greedy(params):
 def _next(params, row, text):
   before = jnp.array([[0, *text]], jnp.int32)
   inputs = INPUTS[row][None]
-  logits = MODEL.apply({'params': params}, inputs, inputs != 0, before)
+  logits = apply({'params': params}, inputs, inputs != 0, before)
   return np.asarray(logits)[0, -1]
 
 
@@ -188,9 +188,12 @@ def test_scanned_layers_write_the_same(params):
   layers = [stack.pop(f'layers_{i}') for i in range(CONFIG.layers)]
   stack['layers'] = jax.tree.map(lambda *leaves: jnp.stack(leaves), *layers)
   config = SearchConfig(beam_size=2, max_tokens=LENGTH)
-  result = search_texts(
-    scanned, {**params, 'stack': stack}, INPUTS, CLASSES, config, end=END
+  search = jax.jit(
+    lambda params: search_texts(
+      scanned, params, INPUTS, CLASSES, config, end=END
+    )
   )
+  result = search({**params, 'stack': stack})
   expected = run(params, beam_size=2)
   np.testing.assert_array_equal(result.tokens, expected.tokens)
 
