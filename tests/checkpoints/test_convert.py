@@ -128,7 +128,7 @@ def test_the_command(bert, tmp_path, monkeypatch, capsys):
   code, shown = run(str(bert), str(out), '--to', 'bertsum_tiny')
   assert code == 0
   assert f'Wrote {out}: bertsum_tiny' in shown.out
-  assert json.loads((out / 'config.json').read_text())['format'] == 1
+  assert json.loads((out / 'config.json').read_text())['format'] == 2
   code, shown = run('absent', str(out), '--to', 'bertsum_tiny')
   assert code == 2
   assert shown.err.startswith('stepwise: absent is neither a Hugging Face')
