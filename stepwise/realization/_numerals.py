@@ -134,7 +134,8 @@ class Numerals:
   def paths(self, values: Iterable[str]) -> set[tuple[int, ...]]:
     """Tokens of every numeral and phrase that values allow."""
     words = {word for text in values for word in re.findall(r'\w+', text)}
-    known = {parse_number(word) for word in words} - {None}
+    numbers = map(parse_number, words)
+    known = {number for number in numbers if number is not None}
     texts = [
       *sorted(words),
       *(t for v, ts in _PHRASES.items() if v not in known for t in ts),
@@ -163,7 +164,8 @@ class Numerals:
       if found:
         arrays[:, row, : len(found)] = np.array(found).T
       ends[row, : len(complete)] = complete
-    return NumeralTrie(*arrays, ends)
+    sources, tokens, targets = arrays
+    return NumeralTrie(sources, tokens, targets, ends)
 
 
 def _trie(

@@ -23,7 +23,7 @@ def plan_game(game: Game) -> Plan:
   teams = sorted(game.teams, key=_points('TEAM-PTS'), reverse=True)
   date = Relation(MATCH, game.date.isoformat(), DATE)
   result = [relation for team in teams for relation in _entries(team, _TEAM)]
-  plan = [(*result, date)]
+  plan: list[tuple[Relation, ...]] = [(*result, date)]
   for team, sentences in zip(teams, _PLAYERS, strict=True):
     scorers = [
       player

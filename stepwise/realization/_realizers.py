@@ -114,7 +114,8 @@ class LearnedRealizer:
 
   @functools.cached_property
   def _search(self) -> Any:
-    model, end = self.bundle.model, self._tokenizer.sep
+    model: Any = self.bundle.model
+    end = self._tokenizer.sep
     classes = _fit_rows(self._numerals.classes, self.bundle.config.vocab)
 
     @jax.jit

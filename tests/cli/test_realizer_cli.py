@@ -25,7 +25,7 @@ def games(tmp_path):
 
 def test_examples_are_counted(games, tmp_path):
   out = tmp_path / 'examples.jsonl'
-  shown = invoke('data', 'realize', games, out, '--covered', '--max-input', 350)
+  shown = invoke('data', 'realize', games, out, '--covered', '--max-input', 275)
   assert shown.stdout == (
     f'{out}: 7 examples of 8 sentences; 0 not covered and 1 too long left out\n'
   )
