@@ -124,5 +124,5 @@ def _shapes(config: ClassifierConfig) -> dict[str, tuple[int, ...]]:
   variables = jax.eval_shape(
     Classifier(config).init, jax.random.key(0), words, words, words
   )
-  flat = traverse_util.flatten_dict(variables['params'], sep='/')
+  flat: Any = traverse_util.flatten_dict(variables['params'], sep='/')
   return {name: leaf.shape for name, leaf in flat.items()}

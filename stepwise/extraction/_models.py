@@ -89,7 +89,7 @@ class Classifier(nn.Module):
     self, states: Float[Array, 'rows words embed'], real: Any
   ) -> Float[Array, 'rows pooled']:
     lengths = real[..., 0].sum(axis=1)
-    directions = [
+    directions: list[Any] = [
       nn.RNN(
         nn.OptimizedLSTMCell(self.config.hidden),
         reverse=reverse,
@@ -106,7 +106,7 @@ def log_probabilities(
   config: ClassifierConfig, params: Any, features: Any
 ) -> Float[Array, 'rows labels']:
   """Log probabilities of labels that fit the entity; -inf of the others."""
-  logits = Classifier(config).apply(
+  logits: Any = Classifier(config).apply(
     {'params': params}, features.words, features.entity, features.number
   )
   return jax.nn.log_softmax(jnp.where(features.allowed, logits, -jnp.inf))

@@ -225,19 +225,19 @@ class PointerPlanner(nn.Module):
 
 
 def prefix_loss(
-  model: PointerPlanner,
+  model: nn.Module,
   params: Any,
   batch: Batch,
   rng: Array | None = None,
   *,
   never: tuple[int, ...] = (),
 ) -> LossSums:
-  """`stepwise_loss`, all steps of a document in one pass."""
+  """`stepwise_loss`, all steps of a document by one `score_prefixes`."""
   if batch.plan is None or batch.targets is None:
     raise InputError('a batch without plan or targets has nothing to learn.')
   history = step_contexts(batch.plan, batch.targets)[:, -1]
 
-  def logits(model: PointerPlanner) -> Array:
+  def logits(model: Any) -> Array:
     memory = model.encode(batch, rng is None)
     return model.score_prefixes(memory, history, rng is None)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from flax import linen as nn
 
@@ -106,7 +105,7 @@ class Planner:
     units = _round_up(max(r.num_units for r in records), _UNITS_GRAIN)
     length = _round_up(max(len(r.tokens) for r in records), _TOKENS_GRAIN)
     arrays = pad_batch(records, length=length, units=units, steps=1, batch=rows)
-    batch = Batch(*(arrays[k] for k in ('tokens', 'unit_ids', 'valid')))
+    batch = Batch.of({k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')})
     chosen = _search(
       self.bundle.model,
       self.bundle.variables,
@@ -201,7 +200,6 @@ def _search(
   config: DecodeConfig,
 ) -> Int[Array, 'batch steps']:
   constraints = Constraints(repeatable=repeatable, breaks=breaks)
-  batch = Batch(*map(jnp.asarray, batch[:3]))
   if isinstance(model, PointerPlanner) and config.beam_size == 1:
     return greedy_plans(model, variables, batch, config, constraints)
   return decode(model, variables, batch, config, constraints).plans[:, 0]

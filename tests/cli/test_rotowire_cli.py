@@ -103,6 +103,19 @@ def test_mistakes_are_named(arguments, message, games, tmp_path):
     run(*(places.get(argument, argument) for argument in arguments))
 
 
+def test_the_bundled_planner_prints_plans(games, tmp_path):
+  lines = run('plan', games).splitlines()
+  assert lines[0] == 'Port Vale Comets at Easton Herons, 2016-03-01'
+  assert lines[1].startswith(' 1. ')
+  assert 'TEAM-NAME(Easton Herons)=Herons' in ' '.join(lines)
+  plans = tmp_path / 'plans.jsonl'
+  plans.write_text(run('plan', games, '--json'))
+  run('evaluate-rotowire', plans, games)
+  table = run('plan', games, '--table', '--max-steps', 9)
+  assert 'sentence' in table
+  assert 'Port Vale Comets at Easton Herons' in table
+
+
 def test_an_extractor_is_trained_by_one_command(games, tmp_path):
   said = run(
     *('train-extractor', games, tmp_path / 'mine', '--models', 'conv'),
