@@ -165,10 +165,10 @@ class _Report:
     player = self._players[entity]
     first_time = entity not in self._named
     self._named.add(entity)
-    # A surname may be missing, or that of somebody else as well.
-    surnames = [p.second_name for p in self._players.values()]
-    shared = surnames.count(player.second_name) > 1
-    if first_time or shared or player.second_name == 'N/A':
+    # A surname may be missing, or a name of somebody else as well.
+    others = (p for p in self._players.values() if p.entity != entity)
+    shared = {name for p in others for name in (p.first_name, p.second_name)}
+    if first_time or player.second_name in {'N/A', *shared}:
       return entity
     return player.second_name
 

@@ -101,10 +101,22 @@ def test_records_dates_and_roles(game, relations):
 
 def test_a_shared_surname_is_written_in_full(game, relations):
   abara = relations['Deon Abara', 'PLAYER-PTS']
-  steals = relations['Deon Abara', 'PLAYER-BLK']
-  assert write(game, (abara,), (steals,)) == (
+  blocks = relations['Deon Abara', 'PLAYER-BLK']
+  assert write(game, (abara,), (blocks,)) == (
     'Deon Abara had 11 points.',
     'Deon Abara had 1 block.',
+  )
+
+
+def test_a_surname_may_be_a_first_name():
+  fields = game_fields()
+  fields['box_score']['FIRST_NAME']['1'] = 'Quist'
+  points, steals = (
+    (Relation('Milo Quist', value, f'PLAYER-{type}'),)
+    for value, type in (('26', 'PTS'), ('2', 'STL'))
+  )
+  assert write(parse_game(fields), points, steals)[1] == (
+    'Milo Quist had 2 steals.'
   )
 
 
