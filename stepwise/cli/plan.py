@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,6 +34,9 @@ Reading = Annotated[
 MaxSteps = Annotated[
   int | None, typer.Option(min=1, help='Entries and breaks of a plan.')
 ]
+Greedy = Annotated[
+  bool, typer.Option('--greedy', help='Do not revise plans by samples.')
+]
 AsJson = Annotated[
   bool, typer.Option('--json', help='Print JSON lines, as evaluators read.')
 ]
@@ -47,6 +50,7 @@ def plan(
   model: Model = None,
   reading: Reading = None,
   max_steps: MaxSteps = None,
+  greedy: Greedy = False,
   as_json: AsJson = False,
   as_table: AsTable = False,
 ) -> None:
@@ -60,7 +64,8 @@ def plan(
   if as_json and as_table:
     raise InputError('--json and --table are given: choose one of them.')
   all_games = read_games(games)
-  planner = _planner(model, reading, max_steps)
+  samples = 0 if greedy else None
+  planner = _planner(model, table=reading, max_steps=max_steps, samples=samples)
   for game, found in zip(all_games, planner(all_games), strict=True):
     if as_json:
       print(plan_to_json(found, game.id))
@@ -71,16 +76,13 @@ def plan(
     sys.stdout.flush()
 
 
-def _planner(
-  model: Path | None, reading: str | None, max_steps: int | None
-) -> 'Planner':
+def _planner(model: Path | None, **given: str | int | None) -> 'Planner':
   import dataclasses
 
   from stepwise.planning import Planner, bundled_planner, load_planner
 
   planner = bundled_planner() if model is None else load_planner(model)
-  given = {'table': reading, 'max_steps': max_steps}
-  changes = {name: value for name, value in given.items() if value is not None}
+  changes: Any = {k: v for k, v in given.items() if v is not None}
   return Planner(
     planner.bundle, dataclasses.replace(planner.options, **changes)
   )

@@ -38,8 +38,13 @@ def greedy_plans(
   batch: Batch,
   config: DecodeConfig,
   constraints: Constraints,
+  rng: Array | None = None,
 ) -> Int[Array, 'batch steps']:
-  """Plans of one beam, -1 = empty; meant to be called inside jit."""
+  """Plans of one beam, -1 = empty; meant to be called inside jit.
+
+  With `rng`, a plan is drawn from the model instead: units by their
+  probability among those that are allowed.
+  """
   stop = config.stop_unit
   if config.beam_size != 1 or stop is None:
     raise InputError(
@@ -54,6 +59,10 @@ def greedy_plans(
 
   def step(state: _State, position: Array) -> tuple[_State, None]:
     logits, past = _extend(model, variables, memory, crossed, state, position)
+    if rng is not None:
+      key = jax.random.fold_in(rng, position)
+      # The largest of Gumbel-perturbed logits is a draw from their softmax.
+      logits += jax.random.gumbel(key, logits.shape, logits.dtype)
     chosen = _choose(logits, state.plan, selectable, config, constraints)
     ended = state.ended | (chosen < 0)
     chosen = jnp.where(ended, -1, chosen)

@@ -1,5 +1,6 @@
 """From a game to its content plan: table, model and search in one call."""
 
+from stepwise.planning._consensus import inclusion, revise
 from stepwise.planning._planner import (
   Planner,
   PlannerOptions,
@@ -7,4 +8,11 @@ from stepwise.planning._planner import (
   load_planner,
 )
 
-__all__ = ['Planner', 'PlannerOptions', 'bundled_planner', 'load_planner']
+__all__ = [
+  'Planner',
+  'PlannerOptions',
+  'bundled_planner',
+  'inclusion',
+  'load_planner',
+  'revise',
+]

@@ -26,6 +26,7 @@ from stepwise.models import (
   decode,
   greedy_plans,
 )
+from stepwise.planning._consensus import inclusion, revise
 from stepwise.rotowire import (
   SPECIAL_UNITS,
   Game,
@@ -55,6 +56,11 @@ class PlannerOptions:
     beam_size: 1 is the paper's greedy search.
     no_empty_sentences: forbids a break after a break, and as the first unit.
     batch_size: games planned together.
+    samples: plans drawn from the model that the best one is revised by, see
+      `stepwise.planning.revise`; 0 = it is left as it is. Only for the pointer
+      planner.
+    threshold: share of samples that an entry of a revised plan is in.
+    seed: of the samples.
   """
 
   table: str = 'paper'
@@ -64,6 +70,16 @@ class PlannerOptions:
   beam_size: int = 1
   no_empty_sentences: bool = False
   batch_size: int = 16
+  samples: int = 0
+  threshold: float = 0.3
+  seed: int = 0
+
+
+# Of the planner that comes with the package. It was trained on plans of at
+# most 72 steps; the threshold was chosen on 150 validation games.
+BUNDLED_OPTIONS = PlannerOptions(
+  table='roles', max_steps=72, batch_size=64, samples=16, threshold=0.27
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +99,13 @@ class Planner:
       raise InputError(
         f'a planner begins its plans with unit {_BEGIN} of {SPECIAL_UNITS}; '
         f'this {type(config).__name__} is of another kind.'
+      )
+    if self.options.samples and not (
+      isinstance(config, PointerConfig) and self.options.beam_size == 1
+    ):
+      raise InputError(
+        f'samples is {self.options.samples}; only the pointer planner with '
+        'one beam draws samples.'
       )
     if self.bundle.tokenizer is None:
       raise InputError('the model has no tokeniser: it cannot read tables.')
@@ -106,18 +129,36 @@ class Planner:
     length = _round_up(max(len(r.tokens) for r in records), _TOKENS_GRAIN)
     arrays = pad_batch(records, length=length, units=units, steps=1, batch=rows)
     batch = Batch.of({k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')})
-    chosen = _search(
+    search = functools.partial(
+      _search,
       self.bundle.model,
       self.bundle.variables,
       batch,
       *self._masks(tables, batch.valid),
       self._search_config(),
     )
-    plans = map(plan_from_units, np.asarray(chosen), tables)
+    chosen: list[Any] = list(np.asarray(search()))
+    if self.options.samples:
+      key = jax.random.key(self.options.seed)
+      keys = jax.random.split(key, self.options.samples)
+      drawn = [np.asarray(search(key)) for key in keys]
+      chosen = [
+        self._revise(chosen[row], [plans[row] for plans in drawn], table)
+        for row, table in enumerate(tables)
+      ]
+    plans = map(plan_from_units, chosen, tables)
     if self.options.table != 'roles':
       return list(plans)
     # That table has no names.
     return [with_names(p, game) for p, game in zip(plans, games, strict=True)]
+
+  def _revise(
+    self, plan: np.ndarray, drawn: Sequence[np.ndarray], table: Table
+  ) -> list[int]:
+    names = [entry.relation.entity for entry in table.entries]
+    entities = [''] * len(SPECIAL_UNITS) + names
+    shares = inclusion(drawn, len(entities))
+    return revise(plan, shares, entities, self.options.threshold)
 
   def _record(self, table: Table) -> Record:
     assert self.bundle.tokenizer is not None, '__post_init__'
@@ -183,7 +224,7 @@ def bundled_planner() -> Planner:
   folder = Path(str(source))
   if not folder.is_dir():
     raise InputError('no planner is bundled: give the folder of a model.')
-  return load_planner(folder, PlannerOptions(table='roles', max_steps=160))
+  return load_planner(folder, BUNDLED_OPTIONS)
 
 
 def _round_up(number: int, grain: int) -> int:
@@ -198,8 +239,9 @@ def _search(
   repeatable: Bool[Array, 'batch units'],
   breaks: Bool[Array, 'batch units'] | None,
   config: DecodeConfig,
+  rng: Array | None = None,
 ) -> Int[Array, 'batch steps']:
   constraints = Constraints(repeatable=repeatable, breaks=breaks)
   if isinstance(model, PointerPlanner) and config.beam_size == 1:
-    return greedy_plans(model, variables, batch, config, constraints)
+    return greedy_plans(model, variables, batch, config, constraints, rng)
   return decode(model, variables, batch, config, constraints).plans[:, 0]

@@ -106,6 +106,14 @@ def test_batches_and_beams_do_not_change_a_sure_plan(learned):
   assert planner(learned, beams)(GAMES[:1]) == planner(learned)(GAMES[:1])
 
 
+def test_samples_of_a_sure_plan_agree_with_it(learned):
+  options = dataclasses.replace(OPTIONS, samples=3, threshold=0.6)
+  [revised] = planner(learned, options)(GAMES[:1])
+  [plain] = planner(learned)(GAMES[:1])
+  assert {r for s in revised for r in s} == {r for s in plain for r in s}
+  assert planner(learned, options)(GAMES[:1]) == [revised]
+
+
 def test_a_planner_of_the_short_table_says_names_by_a_rule():
   params = draw(build_model(CONFIG), training_batch())['params']
   options = PlannerOptions(table='roles', max_steps=12)
@@ -129,6 +137,8 @@ def test_mistakes_are_named(tmp_path):
   params = {}
   with pytest.raises(InputError, match='HiBERTConfig is of another kind'):
     planner(params, config=find_config('hibert_tiny'))
+  with pytest.raises(InputError, match='samples is 2; only the pointer'):
+    planner(params, dataclasses.replace(OPTIONS, samples=2, beam_size=2))
   with pytest.raises(InputError, match='the model has no tokeniser'):
     Planner(Bundle(CONFIG, build_model(CONFIG), {}, None))
   with pytest.raises(InputError, match='max_steps is 99; the model reads'):

@@ -1,6 +1,6 @@
 """Makes the planner that is shipped: float16, rows of unseen tokens zero.
 
-  python benchmarks/bundle_planner.py RUN/bundle train.jsonl OUT CARD.md
+  python benchmarks/_bundle_planner.py RUN/bundle train.jsonl OUT CARD.md
 
 Most of the small planner is its token table, and most rows of that no table of
 a game ever uses: zeros compress to nothing in a wheel.
