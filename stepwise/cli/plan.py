@@ -79,8 +79,10 @@ def plan(
 def _planner(model: Path | None, **given: str | int | None) -> 'Planner':
   import dataclasses
 
+  from stepwise.cli._compilation_cache import use_compilation_cache
   from stepwise.planning import Planner, bundled_planner, load_planner
 
+  use_compilation_cache()
   planner = bundled_planner() if model is None else load_planner(model)
   changes: Any = {k: v for k, v in given.items() if v is not None}
   return Planner(

@@ -56,8 +56,8 @@ def report(
 ) -> None:
   """Plans a game and writes about it.
 
-  Without --plan the plan has the usual entries of a report. The template
-  realizer says what the plan says, and nothing else.
+  Without --plan the bundled planner makes one. The template realizer says what
+  the plan says, and nothing else.
   """
   from stepwise.realization import render_report, write_report
 
@@ -92,11 +92,16 @@ def _game(path: Path, index: int | None) -> 'Game':
 
 
 def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
-  from stepwise.realization import check_plan, plan_game
+  from stepwise.realization import check_plan, known_entries
   from stepwise.rotowire import parse_plan
 
   if path is None:
-    return 'usual entries', plan_game(game)
+    from stepwise.cli._compilation_cache import use_compilation_cache
+    from stepwise.planning import bundled_planner
+
+    use_compilation_cache()
+    [plan] = bundled_planner()([game])
+    return 'the bundled planner', known_entries(plan, game)
   from stepwise.data import open_for_reading
 
   with open_for_reading(path) as stream:

@@ -22,7 +22,6 @@ from stepwise.realization._inputs import (
   known_entries,
 )
 from stepwise.realization._numerals import Numerals, NumeralTrie, TokenClasses
-from stepwise.realization._planning import plan_game
 from stepwise.realization._realizers import (
   LearnedRealizer,
   Realizer,
@@ -74,7 +73,6 @@ __all__ = [
   'load_realizer',
   'make_examples',
   'open_realizer',
-  'plan_game',
   'realizer_loss',
   'realizer_task',
   'render_report',

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
+from stepwise.rotowire import parse_game, plan_to_json
+from tests.realization.usual_plans import plan_game
 from tests.rotowire.games import game_fields
 
 FIRST = 'The Easton Herons (12-3) defeated the Port Vale Comets (6-9) 104-92'
@@ -19,20 +21,38 @@ def game(tmp_path):
   return path
 
 
+@pytest.fixture
+def usual(tmp_path):
+  """A file with a plan of the game."""
+  plan = plan_game(parse_game(game_fields(), id='game'))
+  path = tmp_path / 'usual.json'
+  path.write_text(plan_to_json(plan))
+  return path
+
+
 def invoke(*args):
   return CliRunner().invoke(app, ['report', *map(str, args)])
 
 
-def test_text(game):
-  result = invoke(game)
+def test_text(game, usual):
+  result = invoke(game, '--plan', usual)
   assert result.exit_code == 0
   assert result.stdout.startswith(FIRST)
   assert result.stdout.count('\n') == 1
 
 
-def test_json_is_a_plan_again(game, tmp_path):
+def test_the_bundled_planner_plans(game):
   shown = json.loads(invoke(game, '--json').stdout)
-  assert (shown['planner'], shown['realizer']) == ('usual entries', 'template')
+  assert shown['planner'] == 'the bundled planner'
+  assert 'Herons' in shown['text']
+  entries = [e for s in shown['sentences'] for e in s['entries']]
+  assert len(entries) > 5
+  assert all(entry['stated'] for entry in entries)
+
+
+def test_json_is_a_plan_again(game, usual, tmp_path):
+  shown = json.loads(invoke(game, '--plan', usual, '--json').stdout)
+  assert (shown['planner'], shown['realizer']) == ('usual.json', 'template')
   path = tmp_path / 'plan.json'
   path.write_text(json.dumps(shown))
   again = json.loads(invoke(game, '--plan', path, '--json').stdout)
@@ -43,9 +63,9 @@ def test_json_is_a_plan_again(game, tmp_path):
   )
 
 
-def test_html(game, tmp_path):
+def test_html(game, usual, tmp_path):
   page = tmp_path / 'page.html'
-  result = invoke(game, '--html', page)
+  result = invoke(game, '--plan', usual, '--html', page)
   assert result.stdout.startswith(FIRST)
   assert page.read_text().startswith('<!doctype html>')
   assert list(tmp_path.glob('*.partial')) == []

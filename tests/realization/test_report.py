@@ -9,11 +9,11 @@ import pytest
 from stepwise.realization import (
   TemplateRealizer,
   check_plan,
-  plan_game,
   render_report,
   write_report,
 )
 from stepwise.rotowire import Relation, parse_game, parse_plan
+from tests.realization.usual_plans import plan_game
 from tests.rotowire.games import game_fields
 
 LUND = 'J.T. Lund'

@@ -1,13 +1,12 @@
-"""A plan for a game when nobody gives one."""
+"""A plan for any game, without a planner."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 from stepwise.realization._inputs import DATE, MATCH, known_entries
 from stepwise.rotowire import Game, Plan, Player, Relation, Team
 
-# The entries that most oracle plans of Rotowire's training games have, as
-# `frequent_entry_plans` finds them: the result, then the best scorers of the
-# winners and of the losers. A sentence is one or more players, by rank.
+# The result, then the best scorers of the winners and of the losers. A sentence
+# is one or more players, by rank.
 _TEAM = ('TEAM-CITY', 'TEAM-NAME', 'TEAM-WINS', 'TEAM-LOSSES', 'TEAM-PTS')
 _NAME = ('PLAYER-FIRST_NAME', 'PLAYER-SECOND_NAME')
 _LEADER = (*_NAME, 'PLAYER-PTS', 'PLAYER-REB', 'PLAYER-AST')
@@ -19,7 +18,7 @@ _PLAYERS = (
 
 
 def plan_game(game: Game) -> Plan:
-  """The usual entries of a report: nothing about this game was learnt."""
+  """The usual entries of a report."""
   teams = sorted(game.teams, key=_points('TEAM-PTS'), reverse=True)
   date = Relation(MATCH, game.date.isoformat(), DATE)
   result = [relation for team in teams for relation in _entries(team, _TEAM)]
