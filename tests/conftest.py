@@ -5,6 +5,8 @@ import os
 # Before jax is imported: eight simulated devices for the sharding tests.
 os.environ.setdefault('XLA_FLAGS', '--xla_force_host_platform_device_count=8')
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+# What tests compile stays out of the user's folders.
+os.environ.setdefault('STEPWISE_CACHE', 'off')
 
 from jaxtyping import install_import_hook
 
