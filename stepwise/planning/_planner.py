@@ -78,7 +78,7 @@ class PlannerOptions:
 # Of the planner that comes with the package. It was trained on plans of at
 # most 72 steps; the threshold was chosen on 150 validation games.
 BUNDLED_OPTIONS = PlannerOptions(
-  table='roles', max_steps=72, batch_size=64, samples=16, threshold=0.27
+  table='roles', max_steps=72, batch_size=64, samples=16, threshold=0.25
 )
 
 
