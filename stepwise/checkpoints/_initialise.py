@@ -73,6 +73,7 @@ def initialise(
       return initialise_etcsum(params, source, config)
     case TransformerConfig():
       return initialise_realizer(params, source, config)
+  raise InputError(f'{type(config).__name__} has no pretrained source.')
 
 
 def adopt_numerics(config: ModelConfig, source: TransformerConfig) -> Any:

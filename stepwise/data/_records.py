@@ -203,13 +203,14 @@ def stepwise_examples(
 
 def _with_gains(record: Record, example: Example, mode: Mode) -> Example:
   """Adds the gains of all steps, with which all steps are learnt together."""
-  gains, steps = record.gains, len(example['targets'])
+  gains, needed = record.gains, (len(example['targets']), record.num_units)
   if mode != 'all':
     raise InputError(f'mode is {mode!r}; records with gains need `all`.')
-  if gains is None or gains.shape != (steps, record.num_units):
+  assert gains is not None, 'checked by the caller'
+  if gains.shape != needed:
     raise InputError(
-      f'gains of record {record.id!r} are {np.shape(gains)}; {steps} steps by '
-      f'{record.num_units} units are needed.'
+      f'gains of record {record.id!r} are {gains.shape}; {needed}, steps by '
+      'units, are needed.'
     )
   return example | {'gains': gains}
 
