@@ -16,7 +16,7 @@ _BREAK = SPECIAL_UNITS.index('eos')
 
 
 def inclusion(
-  plans: Sequence[Int[np.ndarray, ' steps']], units: int
+  plans: Sequence[Int[np.ndarray, ' _']], units: int
 ) -> Float[np.ndarray, ' units']:
   """The share of plans that have each unit."""
   counts = np.zeros(units)
