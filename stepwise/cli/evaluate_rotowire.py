@@ -38,7 +38,7 @@ def evaluate_rotowire(
   RG: relations that the table supports. CS and CO: the relations, and their
   order, of the human summaries. Predictions are in the order of the games:
   texts, one a line of a .txt file or under `prediction` in JSON lines; plans,
-  under `plan` in JSON lines, sentences of [entity, value, type]; relations of
+  under `plan` in JSON lines, sentences of (entity, value, type); relations of
   the field's extractors, entity|value|type, in a file named *tuples.txt.
   """
   from rich.console import Console

@@ -23,7 +23,7 @@ Index = Annotated[
 ]
 PlanFile = Annotated[
   Path | None,
-  typer.Option('--plan', help='Sentences of [entity, value, type].'),
+  typer.Option('--plan', help='Sentences of (entity, value, type).'),
 ]
 RealizerName = Annotated[
   str, typer.Option('--realizer', help='template, or the folder of a bundle.')

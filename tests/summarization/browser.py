@@ -55,7 +55,18 @@ class Browser:
       deviceScaleFactor=1,
       mobile=width < 500,
     )
+    # A window that is not in front takes no keys; without a screen, which one
+    # is in front is a matter of luck.
+    self.devtools('Emulation.setFocusEmulationEnabled', enabled=True)
     self._post('/url', url=page.as_uri())
+    self._wait_for('return document.hasFocus()')
+    # Two frames: what is not painted yet takes no keys either.
+    self._post(
+      '/execute/async',
+      script='const done = arguments[0];'
+      ' requestAnimationFrame(() => requestAnimationFrame(() => done()));',
+      args=[],
+    )
 
   def devtools(self, command: str, **parameters: Any) -> Any:
     return self._post('/goog/cdp/execute', cmd=command, params=parameters)
@@ -96,6 +107,13 @@ class Browser:
 
   def log(self, kind: str) -> list[Any]:
     return self._post('/se/log', type=kind)
+
+  def _wait_for(self, script: str) -> None:
+    for _ in range(300):
+      if self.run(script):
+        return
+      time.sleep(0.1)
+    raise RuntimeError(f'{script} stays false')
 
   def _post(self, what: str, **body: Any) -> Any:
     return self._call(f'{self._session}{what}', 'POST', body)
