@@ -91,6 +91,9 @@ def build(
     bool,
     typer.Option('--gains', help='Keep the ROUGE gains of all units.'),
   ] = False,
+  method: Annotated[
+    str, typer.Option(help='Of the search: greedy, combination or drawn.')
+  ] = 'greedy',
   extractive: Annotated[
     bool,
     typer.Option('--extractive', help='No special units (not stepwise).'),
@@ -137,6 +140,7 @@ def build(
       options,
       oracles=None if oracle is None else read_oracles(oracle),
       gains=gains,
+      method=method,
       processes=processes or len(os.sched_getaffinity(0)),
       on_progress=lambda records: progress.advance(task, records),
     )

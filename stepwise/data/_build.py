@@ -64,13 +64,14 @@ def build_records(
   *,
   oracles: Mapping[str, Sequence[int]] | None = None,
   gains: bool = False,
+  method: str = 'greedy',
   processes: int = 1,
   on_progress: Callable[[int], object] = lambda records: None,
 ) -> BuildReport:
   """Writes a record with its oracle for every document that has a summary.
 
-  Without `oracles` the greedy oracle is searched among the units that are in
-  the record, so that it can be reached.
+  Without `oracles` they are searched among the units that are in the record, so
+  that they can be reached.
 
   Args:
     source: anything `read_documents` reads.
@@ -80,6 +81,7 @@ def build_records(
     oracles: units of the whole document, by its id.
     gains: keep the oracle in the order of choice, with the gains of all units
       at each step; not with `oracles`.
+    method: of the search; see `find_oracle`.
     processes: to share the search for oracles among.
     on_progress: called with the number of records written since the last call.
   """
@@ -91,7 +93,9 @@ def build_records(
     documents = read_documents(source, on_error=report.bad_lines.append)
     records = _records(documents, tokenizer, options)
     if oracles is None:
-      found = _search(records, report, gains, processes)
+      order = 'choice' if gains else 'document'
+      search = OracleOptions(method, order, gains=gains)
+      found = _search(records, report, search, processes)
     else:
       found = ((record, _given(record, oracles)) for record, _ in records)
     for record, oracle in found:
@@ -140,7 +144,7 @@ def _records(
 def _search(
   records: Iterable[tuple[Record, Document]],
   report: BuildReport,
-  gains: bool,
+  options: OracleOptions,
   processes: int,
 ) -> Iterator[LabelledRecord]:
   def with_summary() -> Iterator[tuple[Record, Document]]:
@@ -152,8 +156,6 @@ def _search(
 
   left, right = tee(with_summary())
   documents = (document for _, document in right)
-  order = 'choice' if gains else 'document'
-  options = OracleOptions(order=order, gains=gains)
   oracles = document_oracles(documents, options, processes=processes)
   for oracle, (record, _) in zip(oracles, left, strict=True):
     if oracle.gains is not None:

@@ -19,7 +19,7 @@ def attend(
   """softmax(query . key / sqrt(dim)) value, in every head.
 
   A query that may attend to nothing returns zeros, with finite gradients.
-  `dropout` is applied to the probabilities.
+  `dropout` is applied to the probabilities, before they are normalised.
   """
   # float32 softmax, whatever the activations are.
   wide = jnp.promote_types(query.dtype, jnp.float32)
@@ -28,11 +28,23 @@ def attend(
   ) * (query.shape[-1] ** -0.5)
   allowed = mask[:, None]
   # A finite floor: an empty row is then uniform, not NaN, before it is zeroed.
-  floored = jnp.where(allowed, logits, jnp.finfo(wide).min)
-  weights = jnp.where(allowed, jax.nn.softmax(floored), 0)
+  floor = jnp.finfo(wide).min
+  floored = jnp.where(allowed, logits, floor)
+  top = floored.max(axis=-1, keepdims=True, initial=floor)
+  top = jax.lax.stop_gradient(top)  # It cancels.
+  weights = jnp.where(allowed, jnp.exp(floored - top), 0)
+  total = weights.sum(axis=-1, keepdims=True)
   if dropout is not None:
     weights = dropout(weights)
-  return jnp.einsum('bhqk,bkhd->bqhd', weights.astype(value.dtype), value)
+  # Division and transposition come after the product: XLA's CPU compiler would
+  # fuse them into it, and a fused product runs four times slower.
+  attended = jnp.einsum(
+    'bhqk,bkhd->bhqd',
+    weights.astype(value.dtype),
+    value,
+    preferred_element_type=wide,
+  ) / jnp.where(total > 0, total, 1)
+  return attended.swapaxes(1, 2).astype(value.dtype)
 
 
 def key_mask(real: Bool[Array, 'batch kv']) -> Bool[Array, 'batch 1 kv']:

@@ -128,16 +128,21 @@ def test_bad_oracle_files(tmp_path, text, message):
     read_oracles(path)
 
 
-def test_gains_are_kept_in_the_order_of_choice(source, tmp_path):
+@pytest.mark.parametrize('method', ['greedy', 'drawn'])
+def test_gains_are_kept_in_the_order_of_choice(source, tmp_path, method):
   target = tmp_path / 'out.jsonl'
-  build_records(source, target, wordpiece(), gains=True)
+  build_records(source, target, wordpiece(), gains=True, method=method)
   documents = read_documents(source, on_error=lambda bad: None)
   documents = [document for document in documents if document.summary]
   for document, (record, oracle) in zip(
     documents, load_records(target), strict=True
   ):
     expected = find_oracle(
-      document.units, document.summary, order='choice', gains=True
+      document.units,
+      document.summary,
+      method=method,
+      order='choice',
+      gains=True,
     )
     assert list(oracle) == expected.indices
     assert record.gains is not None

@@ -1,5 +1,6 @@
 """Oracles choose what a plain search through `rouge-score` would choose."""
 
+import re
 from itertools import combinations
 
 import pytest
@@ -172,3 +173,27 @@ def test_the_oracle_follows_its_gains():
   assert oracle.gains.argmax(1).tolist()[:-1] == oracle.indices
   assert oracle.gains[-1].max() <= 0
   assert find_oracle(DOCUMENT, SUMMARY).gains is None
+
+
+@given(units, summary)
+def test_draws_are_units_and_the_same_each_time(units, summary):
+  drawn = find_oracle(units, summary, method='drawn', order='choice').indices
+  again = find_oracle(units, summary, method='drawn', order='choice').indices
+  assert drawn == again
+  assert len(set(drawn)) == len(drawn) <= 3
+  assert all(re.search('[a-z0-9]', units[unit].lower()) for unit in drawn)
+
+
+def test_better_units_are_drawn_more_often():
+  """148 to 1 against a unit that gains nothing; about 6 to 1 against half."""
+  best, half, nothing = 'a b c d', 'a b x y', 'v w'
+  first = [
+    find_oracle(
+      [nothing] * size + [best, half], [best], method='drawn', order='choice'
+    ).indices[0]
+    - size
+    for size in range(1, 101)
+  ]
+  drawn_best, drawn_half = first.count(0), first.count(1)
+  assert drawn_best > 50
+  assert drawn_best > 2 * drawn_half > 0

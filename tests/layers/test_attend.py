@@ -79,7 +79,7 @@ def test_masked_keys_have_zero_gradient(key):
 
 
 def test_softmax_is_float32_in_bfloat16():
-  """300 equal keys: a bfloat16 sum of probabilities would stall at 256."""
+  """300 equal keys: a bfloat16 sum of weights would stall at 256."""
   query = jnp.zeros((1, 1, 1, DIM), jnp.bfloat16)
   keys = jnp.zeros((1, 300, 1, DIM), jnp.bfloat16)
   seen = []
@@ -89,10 +89,16 @@ def test_softmax_is_float32_in_bfloat16():
     return weights
 
   mask = jnp.ones((1, 1, 300), bool)
-  attended = attend(query, keys, keys, mask, dropout=spy)
+  attended = attend(query, keys, jnp.ones_like(keys), mask, dropout=spy)
   assert attended.dtype == jnp.bfloat16
   assert seen[0].dtype == jnp.float32
-  np.testing.assert_allclose(seen[0], 1 / 300, rtol=1e-6)
+  np.testing.assert_array_equal(attended.astype(jnp.float32), 1)
+
+
+def test_no_keys_at_all_give_zeros(key):
+  query, keys, value, mask = draw_inputs(key)
+  none = attend(query, keys[:, :0], value[:, :0], mask[..., :0])
+  np.testing.assert_array_equal(none, jnp.zeros_like(query))
 
 
 def test_dropout_is_applied_to_probabilities(key):
