@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stepwise._errors import InputError
 from stepwise.cli._extractors import ExtractorName, find_extractor
 from stepwise.cli._json_output import JsonOut, check_folder, save_json
 
@@ -24,12 +25,16 @@ References = Annotated[
   Path | None,
   typer.Option(help="A file like the predictions; default: games' summaries."),
 ]
+Skip = Annotated[
+  int, typer.Option(min=0, help='Games at the beginning that do not count.')
+]
 
 
 def evaluate_rotowire(
   predictions: Predictions,
   games: Games,
   references: References = None,
+  skip: Skip = 0,
   extractor: ExtractorName = 'lookup',
   json_out: JsonOut = None,
 ) -> None:
@@ -50,8 +55,15 @@ def evaluate_rotowire(
   all_games = read_games(games)
   outputs = read_outputs(predictions, all_games)
   truth = read_outputs(references, all_games) if references else None
+  if skip >= len(all_games):
+    raise InputError(
+      f'--skip is {skip}, but {games} has {len(all_games)} games: none is left.'
+    )
   scores = evaluate_outputs(
-    outputs, all_games, references=truth, extractor=extractor
+    outputs.after(skip),
+    all_games[skip:],
+    references=truth and truth.after(skip),
+    extractor=extractor,
   )
   Console().print(_table(scores, predictions.name))
   save_json(json_out, scores.to_dict())

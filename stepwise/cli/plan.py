@@ -27,8 +27,8 @@ Model = Annotated[
 Reading = Annotated[
   str | None,
   typer.Option(
-    help='Table that the model reads: paper or roles. Default: roles for the '
-    'bundled planner, paper for others.'
+    help='Table that the model reads: paper or roles. Default: roles for '
+    'pointer planners, paper for others.'
   ),
 ]
 MaxSteps = Annotated[

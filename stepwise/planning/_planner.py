@@ -75,9 +75,10 @@ class PlannerOptions:
   seed: int = 0
 
 
-# Of the planner that comes with the package. It was trained on plans of at
-# most 72 steps; the threshold was chosen on validation games 0 to 213.
-BUNDLED_OPTIONS = PlannerOptions(
+# Of pointer planners, such as the one that comes with the package. They are
+# trained on plans of at most 72 steps; the threshold was chosen on validation
+# games 0 to 213.
+POINTER_OPTIONS = PlannerOptions(
   table='roles', max_steps=72, batch_size=64, samples=16, threshold=0.25
 )
 
@@ -211,10 +212,14 @@ def plan_slots(config: Any) -> int:
 
 
 def load_planner(
-  folder: str | os.PathLike[str], options: PlannerOptions = PlannerOptions()
+  folder: str | os.PathLike[str], options: PlannerOptions | None = None
 ) -> Planner:
-  """A planner from a bundle of `stepwise train`."""
-  return Planner(load_bundle(folder), options)
+  """A planner from a bundle; its options default to those of its kind."""
+  bundle = load_bundle(folder)
+  if options is None:
+    pointer = isinstance(bundle.config, PointerConfig)
+    options = POINTER_OPTIONS if pointer else PlannerOptions()
+  return Planner(bundle, options)
 
 
 @functools.cache
@@ -224,7 +229,7 @@ def bundled_planner() -> Planner:
   folder = Path(str(source))
   if not folder.is_dir():
     raise InputError('no planner is bundled: give the folder of a model.')
-  return load_planner(folder, BUNDLED_OPTIONS)
+  return load_planner(folder)
 
 
 def _round_up(number: int, grain: int) -> int:

@@ -32,6 +32,10 @@ class Outputs:
   texts: tuple[str, ...] = ()
   plans: tuple[Plan, ...] = ()
 
+  def after(self, games: int) -> 'Outputs':
+    """Without those about the first games."""
+    return Outputs(self.kind, self.texts[games:], self.plans[games:])
+
 
 def read_outputs(
   path: str | os.PathLike[str], games: Sequence[Game]

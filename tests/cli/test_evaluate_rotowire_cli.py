@@ -48,6 +48,22 @@ def test_plans(games, tmp_path):
   assert row.count('100.00') == 4 and row.count(' - ') == 3
 
 
+def test_games_at_the_beginning_can_be_left_out(games, tmp_path):
+  """The first text is wrong; without it the scores are perfect."""
+  games.write_text(json.dumps([game_fields(), game_fields()]))
+  texts, out = tmp_path / 'out.txt', tmp_path / 'scores.json'
+  texts.write_text(f'Nothing happened .\n{SUMMARY}\n')
+  result = run(texts, games, '--references', texts, '--skip', 1, '--json', out)
+  assert result.exit_code == 0, result.output
+  scores = json.loads(out.read_text())
+  assert (scores['games'], scores['cs']['f1']) == (1, 100)
+  assert run(texts, games, '--json', out).exit_code == 0
+  assert json.loads(out.read_text())['cs']['recall'] == 50
+  result = run(texts, games, '--skip', 2)
+  assert isinstance(result.exception, InputError)
+  assert '--skip is 2, but' in str(result.exception)
+
+
 def test_relations_against_themselves(games, tmp_path):
   tuples = tmp_path / 'gold-tuples.txt'
   tuples.write_text('\nHerons|104|TEAM-PTS\nQuist|twenty-six|PLAYER-PTS\n')

@@ -8,7 +8,7 @@ import optax
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.checkpoints import Bundle
+from stepwise.checkpoints import Bundle, save_bundle
 from stepwise.data import pad_batch, stepwise_examples, wordpiece
 from stepwise.layers import TransformerConfig
 from stepwise.models import (
@@ -147,6 +147,17 @@ def test_mistakes_are_named(tmp_path):
     planner(params, dataclasses.replace(OPTIONS, table='all'))(GAMES[:1])
   with pytest.raises(InputError, match='no such folder'):
     load_planner(tmp_path / 'none')
+
+
+def test_options_default_to_those_of_the_kind_of_planner(tmp_path):
+  for config in (CONFIG, find_config('hibert_rotowire_tiny')):
+    params = draw(build_model(config), training_batch())['params']
+    save_bundle(tmp_path / type(config).__name__, config, params)
+  pointer = load_planner(tmp_path / 'PointerConfig')
+  assert (pointer.options.table, pointer.options.samples) == ('roles', 16)
+  other = load_planner(tmp_path / 'HiBERTConfig')
+  assert other.options == PlannerOptions()
+  assert load_planner(tmp_path / 'PointerConfig', OPTIONS).options == OPTIONS
 
 
 def test_no_games_have_no_plans():
