@@ -1,6 +1,8 @@
 """The default model's card; every number in it is read from a measurement.
 
-Run as `python -m benchmarks.default_card EVALUATION.json METRICS.jsonl [NOTE]`.
+  python -m benchmarks.default_card EVALUATION.json LOG.jsonl... [--note NOTE]
+
+prints it; the logs are those of the stages of training.
 """
 
 import argparse
@@ -32,7 +34,9 @@ verbatim; a summary can still mislead by what it leaves out."""
 
 
 def render(
-  evaluation: dict[str, Any], metrics: list[dict[str, Any]], note: str = ''
+  evaluation: dict[str, Any],
+  stages: Sequence[Sequence[dict[str, Any]]],
+  note: str = '',
 ) -> str:
   """Markdown: what was trained, on what, and all scores with intervals."""
   best, *_ = (system['name'] for system in evaluation['systems'])
@@ -62,7 +66,7 @@ def render(
     '',
     '## Training',
     '',
-    ' '.join(filter(None, [_training(metrics), note])),
+    ' '.join(filter(None, [_training(stages), note])),
   ]
   return '\n'.join(lines) + '\n'
 
@@ -87,30 +91,39 @@ def _title(name: str) -> str:
   return _TITLES.get(stem, stem)
 
 
-def _training(metrics: list[dict[str, Any]]) -> str:
-  trained = [row for row in metrics if 'train/steps_per_second' in row]
-  seconds = steps = 0
-  for row in trained:
-    taken = max(row['step'] - steps, 0)
-    seconds += taken / row['train/steps_per_second']
-    steps = max(steps, row['step'])
+def _training(stages: Sequence[Sequence[dict[str, Any]]]) -> str:
+  updates, seconds = zip(*map(_cost, stages), strict=True)
   return (
-    f'{steps} updates, {seconds / 60:.0f} minutes on one CPU core.'
+    f'{" and ".join(map(str, updates))} updates,'
+    f' {sum(seconds) / 60:.0f} minutes on one CPU core.'
     ' `make train-default` is the whole way from raw text to this bundle;'
     ' gin/default has its settings.'
   )
 
 
+def _cost(metrics: Sequence[dict[str, Any]]) -> tuple[int, float]:
+  """Updates and seconds of a log, of which some may have been made twice."""
+  seconds, steps = 0.0, 0
+  for row in metrics:
+    if 'train/steps_per_second' in row:
+      taken = max(row['step'] - steps, 0)
+      seconds += taken / row['train/steps_per_second']
+      steps = max(steps, row['step'])
+  return steps, seconds
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
   parser = argparse.ArgumentParser(description=__doc__)
   parser.add_argument('evaluation', type=Path)
-  parser.add_argument('metrics', type=Path)
-  parser.add_argument('note', nargs='?', default='')
+  parser.add_argument('metrics', type=Path, nargs='+')
+  parser.add_argument('--note', default='')
   args = parser.parse_args(arguments)
-  metrics = args.metrics.read_text().splitlines()
   evaluation = json.loads(args.evaluation.read_text())
-  rows = [json.loads(line) for line in metrics]
-  print(render(evaluation, rows, args.note), end='')
+  stages = [
+    [json.loads(line) for line in path.read_text().splitlines()]
+    for path in args.metrics
+  ]
+  print(render(evaluation, stages, args.note), end='')
 
 
 if __name__ == '__main__':

@@ -50,6 +50,14 @@ $(RUN)/train.jsonl: $(TRAIN) $(RUN)/long.jsonl
 	  --gains $(LONG)
 	cat $(RUN)/short-records.jsonl $(RUN)/long-records.jsonl > $@
 
+# The same documents with plans that are not the oracle's.
+$(RUN)/drawn.jsonl: $(TRAIN) $(RUN)/long.jsonl
+	-$(STEPWISE) data build $(TRAIN) $(RUN)/drawn-short.jsonl --gains \
+	  --method drawn $(SHORT)
+	-$(STEPWISE) data build $(RUN)/long.jsonl $(RUN)/drawn-long.jsonl --gains \
+	  --method drawn $(LONG)
+	cat $(RUN)/drawn-short.jsonl $(RUN)/drawn-long.jsonl > $@
+
 $(RUN)/twin-train.jsonl: $(TRAIN) $(RUN)/long.jsonl
 	-$(STEPWISE) data build $(TRAIN) $(RUN)/twin-short.jsonl --extractive $(SHORT)
 	-$(STEPWISE) data build $(RUN)/long.jsonl $(RUN)/twin-long.jsonl \
@@ -65,12 +73,20 @@ $(RUN)/twin-peek.jsonl: $(RUN)/peek.jsonl
 $(RUN)/init/config.json: | $(RUN)
 	$(STEPWISE) convert $(MINILM) $(RUN)/init --to hibert_news --seed $(SEED)
 
-$(RUN)/stepwise/bundle/config.json: $(RUN)/train.jsonl \
+$(RUN)/first/bundle/config.json: $(RUN)/train.jsonl \
     $(RUN)/peek-records.jsonl $(RUN)/init/config.json
-	$(STEPWISE) train $(RUN)/train.jsonl --output $(RUN)/stepwise \
+	$(STEPWISE) train $(RUN)/train.jsonl --output $(RUN)/first \
 	  --gin gin/default/stepwise.gin --validation $(RUN)/peek-records.jsonl \
 	  --set DOCUMENTS=$(RUN)/peek.jsonl --set TrainConfig.seed=$(SEED) \
 	  --init $(RUN)/init
+
+# Another seed: other documents first.
+$(RUN)/stepwise/bundle/config.json: $(RUN)/drawn.jsonl \
+    $(RUN)/peek-records.jsonl $(RUN)/first/bundle/config.json
+	$(STEPWISE) train $(RUN)/drawn.jsonl --output $(RUN)/stepwise \
+	  --gin gin/default/drawn.gin --validation $(RUN)/peek-records.jsonl \
+	  --set DOCUMENTS=$(RUN)/peek.jsonl \
+	  --set TrainConfig.seed=$$(($(SEED) + 1)) --init $(RUN)/first/bundle
 
 # The twin shares what was learnt about reading, and learns to choose at once.
 $(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
@@ -100,6 +116,6 @@ $(RESULTS): $(RUN)/stepwise/bundle/config.json $(RUN)/twin/bundle/config.json \
 
 $(PACKAGED)/config.json: $(RESULTS) $(RUN)/stepwise/bundle/config.json
 	$(BIN)/python -m benchmarks.default_card $(RESULTS) \
-	  $(RUN)/stepwise/metrics.jsonl > $(RUN)/card.md
+	  $(RUN)/first/metrics.jsonl $(RUN)/stepwise/metrics.jsonl > $(RUN)/card.md
 	$(STEPWISE) export $(RUN)/stepwise/bundle $(PACKAGED) --dtype int8 \
 	  --card $(RUN)/card.md --min-units 3 --max-units 3 --trigram-blocking

@@ -97,11 +97,12 @@ def test_the_card_has_every_system_and_the_differences():
     {'step': 10, 'validation/loss': 1.0},
     {'step': 40, 'train/steps_per_second': 0.25},
   ]
-  card = default_card.render(evaluation, metrics, 'A note.')
+  later = [{'step': 60, 'train/steps_per_second': 1.0}]
+  card = default_card.render(evaluation, [metrics, later], 'A note.')
   assert '| Lead-3 | 40.00 (39.00 to 41.00) |' in card
   assert '| Lead-3 | +1.25 (+0.25 to +2.25) |' in card
-  # 10 steps at 0.5 and 30 at 0.25 a second.
-  assert '40 updates, 2 minutes on one CPU core.' in card
+  # 10 steps at 0.5, 30 at 0.25 and 60 at 1 a second.
+  assert '40 and 60 updates, 3 minutes on one CPU core.' in card
   assert card.endswith(' A note.\n')
 
 
