@@ -3,6 +3,7 @@
 Import it before jax: the TPU compiler needs its environment early.
 """
 
+import argparse
 import datetime
 import json
 import os
@@ -59,7 +60,22 @@ def host_name() -> str:
   return f'{kind}, {platform.machine()}, {cores} core{"s"[: cores != 1]}'
 
 
+def parser(name: str, description: str | None) -> argparse.ArgumentParser:
+  """Of `stepwise bench NAME`, with what every benchmark can be told."""
+  made = argparse.ArgumentParser(
+    prog=f'stepwise bench {name}',
+    description=description,
+    formatter_class=argparse.RawDescriptionHelpFormatter,
+  )
+  made.add_argument('--quick', action='store_true', help='small sizes only')
+  made.add_argument(
+    '--out', type=Path, default=RESULTS, help='folder to write to'
+  )
+  return made
+
+
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
+  path.parent.mkdir(parents=True, exist_ok=True)
   beside = path.with_suffix('.partial')
   beside.write_text(json.dumps(content, indent=2) + '\n')
   os.replace(beside, path)

@@ -17,7 +17,6 @@ import dataclasses
 import importlib.util
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import benchmarks._harness as harness  # Before jax.
@@ -75,7 +74,14 @@ QUICK = Plan(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-  options = _parse(arguments)
+  parser = harness.parser('attention', __doc__)
+  parser.add_argument(
+    '--memory-gib', type=float, help='skip what needs more (default: 20)'
+  )
+  parser.add_argument(
+    '--markdown', action='store_true', help='only write the README tables'
+  )
+  options = parser.parse_args(arguments)
   if options.markdown:
     update_readme(json.loads((options.out / 'attention.json').read_text()))
     return
@@ -85,28 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     plan = dataclasses.replace(plan, memory=memory)
   content = measure(plan, _command(options))
   print_report(content)
-  options.out.mkdir(parents=True, exist_ok=True)
   harness.write_json(options.out / 'attention.json', content)
   plot(content, options.out / 'attention.png')
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-  parser = argparse.ArgumentParser(
-    prog='stepwise bench attention',
-    description=__doc__,
-    formatter_class=argparse.RawDescriptionHelpFormatter,
-  )
-  parser.add_argument('--quick', action='store_true', help='small sizes only')
-  parser.add_argument(
-    '--memory-gib', type=float, help='skip what needs more (default: 20)'
-  )
-  parser.add_argument(
-    '--out', type=Path, default=harness.RESULTS, help='folder to write to'
-  )
-  parser.add_argument(
-    '--markdown', action='store_true', help='only write the README tables'
-  )
-  return parser.parse_args(arguments)
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -17,7 +17,6 @@ The model is the one of the package; if there is none, or with --random, it is
 a HiBERT of the same size with random weights, which costs the same.
 """
 
-import argparse
 import os
 import resource
 import statistics
@@ -53,28 +52,15 @@ QUICK = Plan('hibert_tiny', rounds=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-  options = _parse(arguments)
+  parser = harness.parser('cold_start', __doc__)
+  parser.add_argument('--random', action='store_true', help='random weights')
+  options = parser.parse_args(arguments)
   flags = [f'--{name}' for name in ('quick', 'random') if vars(options)[name]]
   command = ' '.join(['stepwise bench cold_start', *flags])
   random = options.random or options.quick or not default_folder().is_dir()
   content = measure(QUICK if options.quick else FULL, command, random=random)
   print_report(content)
-  options.out.mkdir(parents=True, exist_ok=True)
   harness.write_json(options.out / 'cold_start.json', content)
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-  parser = argparse.ArgumentParser(
-    prog='stepwise bench cold_start',
-    description=__doc__,
-    formatter_class=argparse.RawDescriptionHelpFormatter,
-  )
-  parser.add_argument('--quick', action='store_true', help='a tiny model, once')
-  parser.add_argument('--random', action='store_true', help='random weights')
-  parser.add_argument(
-    '--out', type=Path, default=harness.RESULTS, help='folder to write to'
-  )
-  return parser.parse_args(arguments)
 
 
 def measure(plan: Plan, command: str, *, random: bool) -> dict[str, Any]:

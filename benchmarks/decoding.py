@@ -21,12 +21,10 @@ With the TPU compiler, which needs no TPU: memory and floating point operations
 of one step of ETCSum base at the paper's sizes, in bfloat16, on a v5e.
 """
 
-import argparse
 import dataclasses
 import importlib.util
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import benchmarks._harness as harness  # Before jax.
@@ -136,25 +134,11 @@ QUICK = Plan(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-  options = _parse(arguments)
+  options = harness.parser('decoding', __doc__).parse_args(arguments)
   command = f'stepwise bench decoding{" --quick" if options.quick else ""}'
   content = measure(QUICK if options.quick else FULL, command)
   print_report(content)
-  options.out.mkdir(parents=True, exist_ok=True)
   harness.write_json(options.out / 'decoding.json', content)
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-  parser = argparse.ArgumentParser(
-    prog='stepwise bench decoding',
-    description=__doc__,
-    formatter_class=argparse.RawDescriptionHelpFormatter,
-  )
-  parser.add_argument('--quick', action='store_true', help='small sizes only')
-  parser.add_argument(
-    '--out', type=Path, default=harness.RESULTS, help='folder to write to'
-  )
-  return parser.parse_args(arguments)
 
 
 def measure(plan: Plan, command: str) -> dict[str, Any]:

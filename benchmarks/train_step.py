@@ -16,11 +16,9 @@ A device is a chip of v5e and one of the two cores of a chip of v3. What does
 not fit is an error of the compiler, and is written down as such.
 """
 
-import argparse
 import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import benchmarks._harness as harness  # Before jax.
@@ -106,25 +104,11 @@ class Attempt:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-  options = _parse(arguments)
+  options = harness.parser('train_step', __doc__).parse_args(arguments)
   command = f'stepwise bench train_step{" --quick" if options.quick else ""}'
   content = measure(QUICK if options.quick else FULL, command)
   print_report(content)
-  options.out.mkdir(parents=True, exist_ok=True)
   harness.write_json(options.out / 'train_step.json', content)
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-  parser = argparse.ArgumentParser(
-    prog='stepwise bench train_step',
-    description=__doc__,
-    formatter_class=argparse.RawDescriptionHelpFormatter,
-  )
-  parser.add_argument('--quick', action='store_true', help='small sizes only')
-  parser.add_argument(
-    '--out', type=Path, default=harness.RESULTS, help='folder to write to'
-  )
-  return parser.parse_args(arguments)
 
 
 def measure(plan: Plan, command: str) -> dict[str, Any]:

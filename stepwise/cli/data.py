@@ -10,6 +10,7 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._extractors import ExtractorName, find_extractor
+from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
   from stepwise.data import BuildReport, FileReport, Tokenizer
@@ -117,9 +118,6 @@ def build(
   and listed. The exit code is 0, 1 if there were bad lines, 2 if a file cannot
   be used.
   """
-  from rich.console import Console
-  from rich.progress import Progress
-
   from stepwise.data import RecordOptions, build_records, read_oracles
 
   options = RecordOptions(
@@ -128,11 +126,7 @@ def build(
     max_tokens=max_tokens,
     max_unit_tokens=max_unit_tokens,
   )
-  console = Console(stderr=True)
-  with Progress(
-    console=console, transient=True, disable=not console.is_terminal
-  ) as progress:
-    task = progress.add_task(f'Records of {source.name}', total=None)
+  with counted(f'Records of {source.name}') as advance:
     report = build_records(
       source,
       target,
@@ -142,7 +136,7 @@ def build(
       gains=gains,
       method=method,
       processes=processes or len(os.sched_getaffinity(0)),
-      on_progress=lambda records: progress.advance(task, records),
+      on_progress=advance,
     )
   for bad in report.bad_lines:
     print(f'bad: {bad}')

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
   from stepwise.inference import PredictConfig
@@ -50,9 +51,6 @@ def infer(
   A line that holds no document becomes a line with its number and an error;
   the exit code is then 1. The same command continues a run that was killed.
   """
-  from rich.console import Console
-  from rich.progress import MofNCompleteColumn, Progress, TextColumn
-
   from stepwise.checkpoints import load_bundle
   from stepwise.inference import Predictor, default_config, inference_buckets
   from stepwise.training import digest_folder, write_summaries
@@ -73,22 +71,14 @@ def infer(
     config,
     inference_buckets(loaded.config),
   )
-  console = Console(stderr=True)
-  with Progress(
-    TextColumn('{task.description}'),
-    MofNCompleteColumn(),
-    console=console,
-    transient=True,
-    disable=not console.is_terminal,
-  ) as progress:
-    task = progress.add_task(f'Summaries of {source.name}', total=None)
+  with counted(f'Summaries of {source.name}') as advance:
     report = write_summaries(
       source,
       target,
       predictor,
       loaded.tokenizer,
       fingerprint=digest_folder(bundle),
-      on_progress=lambda lines: progress.advance(task, lines),
+      on_progress=advance,
     )
   print(f'{target}: {report.summaries} summaries, {report.errors} errors')
   if report.errors:

@@ -5,7 +5,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -14,6 +13,7 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._json_output import check_folder
+from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
   from stepwise.data import Document
@@ -189,7 +189,7 @@ def _summarize_many(
       yield item.content
 
   failed = 0
-  with _progress(f'Summaries of {source.name}') as advance:
+  with counted(f'Summaries of {source.name}') as advance:
     for result in summarizer.many(contents(), options):
       place = places.popleft()
       failed += isinstance(result, InputError)
@@ -199,7 +199,7 @@ def _summarize_many(
         print(_json(place | _row(result, as_json)), flush=True)
         if not isinstance(result, InputError):
           _warn(f'{_where(place)}: {each}' for each in result.warnings)
-      advance()
+      advance(1)
   if failed:
     raise typer.Exit(1)
 
@@ -268,24 +268,6 @@ def _warn(warnings: Iterable[str]) -> None:
 
 def _json(fields: dict[str, Any]) -> str:
   return json.dumps(fields, ensure_ascii=False)
-
-
-@contextmanager
-def _progress(description: str) -> Iterator[Any]:
-  """Documents done, on a terminal; elsewhere silent."""
-  from rich.console import Console
-  from rich.progress import MofNCompleteColumn, Progress, TextColumn
-
-  console = Console(stderr=True)
-  with Progress(
-    TextColumn('{task.description}'),
-    MofNCompleteColumn(),
-    console=console,
-    transient=True,
-    disable=not console.is_terminal,
-  ) as progress:
-    task = progress.add_task(description, total=None)
-    yield lambda: progress.advance(task)
 
 
 def _write_page(path: Path, summary: 'Summary', title: str) -> None:
