@@ -1,7 +1,8 @@
 """What is the smallest TPU slice that trains ETCSum base at batch 512?
 
-  stepwise bench train_step            # minutes of the TPU compiler for each
-  stepwise bench train_step --quick    # a tiny model on simulated CPUs, seconds
+  stepwise bench train_step --kind v5e   # minutes of the TPU compiler for each
+  stepwise bench train_step --kind v3
+  stepwise bench train_step --quick      # a tiny model on simulated CPUs
 
 Compiles the update that `stepwise train` runs, for TPUs that need not exist,
 with the paper's sizes: 8192 long and 512 global tokens, 512 documents, one
@@ -10,10 +11,11 @@ float32, every layer is recomputed in the backward pass, documents are spread
 over a data axis. Two questions for every kind of TPU:
 
 * whole batch: the smallest slice on which all 512 documents go through at once.
-* accumulated: the micro-batches that the smallest slice there is must sum.
+* accumulated: the micro-batches that a slice of one host must sum.
 
 A device is a chip of v5e and one of the two cores of a chip of v3. What does
-not fit is an error of the compiler, and is written down as such.
+not fit is an error of the compiler, and is written down as such. Results are
+written after every program: each takes minutes.
 """
 
 import dataclasses
@@ -75,17 +77,19 @@ class Plan:
   batch: int
   document_tokens: int
   units: int
-  slices: Sequence[Slices]
+  slices: Slices
 
 
-# Slices of fewer than 16 devices are hopeless: what is stored between layers,
-# 13 MB for each of 64 documents and 12 layers, and the state of 2.7 GB leave no
-# room for the work of a layer.
-V5E = Slices('v5e', 1, ('v5e:4x4', 'v5e:4x8', 'v5e:8x8'), 'v5e:2x2', (16, 8))
-V3 = Slices('v3', 2, ('v3:4x4', 'v3:4x8'), 'v3:2x2', (16, 8))
-FULL = Plan('etcsum_base', 512, 6141, 504, (V5E, V3))
+# Slices of fewer than 32 devices are hopeless with the whole batch: 8 documents
+# on a device need 7.6 GB besides the state of 2 GB.
+V5E = Slices('v5e', 1, ('v5e:4x8', 'v5e:8x8'), 'v5e:2x2', (8, 4))
+V3 = Slices('v3', 2, ('v3:4x4', 'v3:4x8'), 'v3:2x2', (8, 4))
 CPU = Slices('cpu', 1, (None,), None, (2,))
-QUICK = Plan('etcsum_tiny', 8, 64, 7, (CPU,))
+PLANS = {
+  slices.kind: Plan('etcsum_base', 512, 6141, 504, slices)
+  for slices in (V5E, V3)
+}
+QUICK = Plan('etcsum_tiny', 8, 64, 7, CPU)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,17 +108,23 @@ class Attempt:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-  options = harness.parser('train_step', __doc__).parse_args(arguments)
-  command = f'stepwise bench train_step{" --quick" if options.quick else ""}'
-  content = measure(QUICK if options.quick else FULL, command)
+  parser = harness.parser('train_step', __doc__)
+  parser.add_argument('--kind', choices=list(PLANS), default='v5e', help='TPU')
+  options = parser.parse_args(arguments)
+  plan = QUICK if options.quick else PLANS[options.kind]
+  flag = '--quick' if options.quick else f'--kind {options.kind}'
+  content = describe(plan, f'stepwise bench train_step {flag}')
+  for row in attempts(plan):
+    content['attempts'].append(row)
+    name = f'train_step_{plan.slices.kind}.json'
+    harness.write_json(options.out / name, content)
   print_report(content)
-  harness.write_json(options.out / 'train_step.json', content)
 
 
-def measure(plan: Plan, command: str) -> dict[str, Any]:
-  """Everything that is written to the results file."""
+def describe(plan: Plan, command: str) -> dict[str, Any]:
+  """Everything that is written to the results file but the attempts."""
   packages = ['stepwise', 'jax', 'jaxlib', 'flax', 'optax']
-  if any(slices.smallest for slices in plan.slices):
+  if plan.slices.smallest:
     packages.append('libtpu')
   content = harness.provenance(command, harness.host_name(), packages)
   config = model_config(plan.config)
@@ -129,9 +139,7 @@ def measure(plan: Plan, command: str) -> dict[str, Any]:
     'update_flops': PASSES * plan.batch * encoder_flops(config),
     'flops_note': 'matrix products, two forward passes and a backward pass, '
     'computed from the sizes, not the compiler',
-    'attempts': [
-      row for slices in plan.slices for row in attempts(plan, slices)
-    ],
+    'attempts': [],
   }
 
 
@@ -147,17 +155,19 @@ def model_config(name: str) -> ETCSumConfig:
   return dataclasses.replace(config, encoder=encoder)
 
 
-def attempts(plan: Plan, slices: Slices) -> Iterator[dict[str, Any]]:
+def attempts(plan: Plan) -> Iterator[dict[str, Any]]:
   """A row for every program, until each question has its answer."""
-  for topology in slices.whole:
-    row = compile_update(plan, slices, Attempt(WHOLE, topology, 1))
+  slices = plan.slices
+  for rows in slices.micro_rows:
+    accumulate = plan.batch // (len(devices(slices.smallest)) * rows)
+    row = compile_update(
+      plan, Attempt(ACCUMULATED, slices.smallest, accumulate)
+    )
     yield row
     if row['fits']:
       break
-  for rows in slices.micro_rows:
-    accumulate = plan.batch // (len(devices(slices.smallest)) * rows)
-    attempt = Attempt(ACCUMULATED, slices.smallest, accumulate)
-    row = compile_update(plan, slices, attempt)
+  for topology in slices.whole:
+    row = compile_update(plan, Attempt(WHOLE, topology, 1))
     yield row
     if row['fits']:
       break
@@ -171,10 +181,9 @@ def devices(topology: str | None) -> Sequence[Any]:
   ).devices
 
 
-def compile_update(
-  plan: Plan, slices: Slices, attempt: Attempt
-) -> dict[str, Any]:
+def compile_update(plan: Plan, attempt: Attempt) -> dict[str, Any]:
   """Compiles one update; what it needs, or why there is none."""
+  slices = plan.slices
   chosen = devices(attempt.topology)
   config = model_config(plan.config)
   schedule = make_schedule(OPTIMIZER, embed=config.encoder.embed, steps=5000)
