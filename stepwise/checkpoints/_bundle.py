@@ -263,10 +263,18 @@ def _model_card(name: str, config: ModelConfig, facts: str, card: str) -> str:
 import stepwise
 
 bundle = stepwise.load('{name}')
-stepwise.summarize(text, model=bundle)
-```
+{_example(config)}```
 """
   return f'{head}\n{card.strip()}\n' if card else head
+
+
+def _example(config: ModelConfig) -> str:
+  """Summarizers are called; planners and realizers have commands."""
+  match config:
+    case ETCSumConfig() | HiBERTConfig() | BERTSumConfig():
+      tables = config.begin_unit == 2  # Plans of tables begin with that unit.
+      return '' if tables else 'stepwise.summarize(text, model=bundle)\n'
+  return ''
 
 
 def card_text(folder: str | os.PathLike[str]) -> str:

@@ -26,6 +26,7 @@ from stepwise.models import (
   BERTSumConfig,
   ETCSumConfig,
   HiBERTConfig,
+  find_config,
 )
 from tests.checkpoints.foreign import flat, random_params
 from tests.layers.parameters import run
@@ -93,6 +94,15 @@ def test_card(tmp_path):
   total = sum(leaf.size for leaf in jax.tree.leaves(params))
   assert card.startswith(f'# x\n\nBERTSum of stepwise, {total:,} parameters')
   assert card.endswith('Trained on nothing.\n')
+  assert 'stepwise.summarize(text, model=bundle)' in card
+
+
+def test_cards_of_planners_do_not_speak_of_summaries(tmp_path):
+  config = find_config('hibert_rotowire_tiny')
+  params = random_params(config)
+  save_bundle(tmp_path / 'x', config, params, tokenizer=None)
+  card = (tmp_path / 'x' / 'README.md').read_text()
+  assert "stepwise.load('x')\n```" in card
 
 
 def test_float16_halves_the_file_and_rounds(folder, tmp_path):
