@@ -10,8 +10,9 @@ sampled step of each, Adam. Activations are bfloat16, parameters and moments
 float32, every layer is recomputed in the backward pass, documents are spread
 over a data axis. Two questions for every kind of TPU:
 
-* whole batch: the smallest slice on which all 512 documents go through at once.
 * accumulated: the micro-batches that a slice of one host must sum.
+* whole batch, with --whole: the smallest slice on which all 512 documents go
+  through at once.
 
 A device is a chip of v5e and one of the two cores of a chip of v3. What does
 not fit is an error of the compiler, and is written down as such. Results are
@@ -110,11 +111,15 @@ class Attempt:
 def main(arguments: Sequence[str] | None = None) -> None:
   parser = harness.parser('train_step', __doc__)
   parser.add_argument('--kind', choices=list(PLANS), default='v5e', help='TPU')
+  parser.add_argument(
+    '--whole', action='store_true', help='also slices for the whole batch'
+  )
   options = parser.parse_args(arguments)
   plan = QUICK if options.quick else PLANS[options.kind]
-  flag = '--quick' if options.quick else f'--kind {options.kind}'
-  content = describe(plan, f'stepwise bench train_step {flag}')
-  for row in attempts(plan):
+  flags = '--quick' if options.quick else f'--kind {options.kind}'
+  flags += ' --whole' if options.whole else ''
+  content = describe(plan, f'stepwise bench train_step {flags}')
+  for row in attempts(plan, whole=options.whole):
     content['attempts'].append(row)
     name = f'train_step_{plan.slices.kind}.json'
     harness.write_json(options.out / name, content)
@@ -155,7 +160,7 @@ def model_config(name: str) -> ETCSumConfig:
   return dataclasses.replace(config, encoder=encoder)
 
 
-def attempts(plan: Plan) -> Iterator[dict[str, Any]]:
+def attempts(plan: Plan, *, whole: bool) -> Iterator[dict[str, Any]]:
   """A row for every program, until each question has its answer."""
   slices = plan.slices
   for rows in slices.micro_rows:
@@ -166,7 +171,7 @@ def attempts(plan: Plan) -> Iterator[dict[str, Any]]:
     yield row
     if row['fits']:
       break
-  for topology in slices.whole:
+  for topology in slices.whole if whole else ():
     row = compile_update(plan, Attempt(WHOLE, topology, 1))
     yield row
     if row['fits']:

@@ -37,8 +37,9 @@ def test_the_smallest_slice_that_fits(kind, limit, expected, monkeypatch):
   tried = []
   monkeypatch.setattr(train_step, 'devices', lambda name: range(SIZES[name]))
   monkeypatch.setattr(train_step, 'compile_update', compile_update)
-  rows = list(attempts(PLANS[kind]))
+  rows = list(attempts(PLANS[kind], whole=True))
   assert tried == expected
+  assert list(attempts(PLANS[kind], whole=False)) == rows[:1]
   for goal in (WHOLE, ACCUMULATED):
     fits = [row['fits'] for row in rows if row['goal'] == goal]
     assert fits == [False] * (len(fits) - 1) + [True]
@@ -58,7 +59,7 @@ def test_sizes_are_those_of_the_paper():
 
 @pytest.mark.slow
 def test_the_script_writes_its_results(tmp_path, capsys):
-  train_step.main(['--quick', '--out', str(tmp_path)])
+  train_step.main(['--quick', '--whole', '--out', str(tmp_path)])
   content = json.loads((tmp_path / 'train_step_cpu.json').read_text())
   assert {'device', 'versions', 'commit', 'date', 'command'} <= content.keys()
   (accumulated, whole) = content['attempts']
