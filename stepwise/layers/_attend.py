@@ -37,7 +37,7 @@ def attend(
   if dropout is not None:
     weights = dropout(weights)
   # Division and transposition come after the product: XLA's CPU compiler would
-  # fuse them into it, and a fused product runs four times slower.
+  # fuse them into it, and a fused product runs several times slower.
   attended = jnp.einsum(
     'bhqk,bkhd->bhqd',
     weights.astype(value.dtype),
