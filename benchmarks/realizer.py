@@ -4,7 +4,7 @@ Realizes plans of games with the template realizer and, if bundles are given,
 with trained ones, whose numerals are confined to what they read and free.
 Reports RG, CS, CO and BLEU with 95 % bootstrap intervals over games.
 
-  stepwise bench realizer valid.json --realizer BUNDLE --games 80
+  stepwise bench realizer valid.json --realizer mini --games 80
 """
 
 import argparse
@@ -170,7 +170,9 @@ def _realizers(options: argparse.Namespace) -> list[Realizer]:
   for folder in options.realizer:
     opened = open_realizer(folder, search=search, batch_size=options.batch)
     for confined in (True, False):
-      name = f'{folder.name}, numerals {"confined" if confined else "free"}'
+      name = (
+        f'{Path(folder).name}, numerals {"confined" if confined else "free"}'
+      )
       realizers.append(
         dataclasses.replace(opened, confine_numerals=confined, name=name)
       )
@@ -194,7 +196,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
   parser = argparse.ArgumentParser(description=__doc__)
   parser.add_argument('source', type=Path, help='games with summaries')
   parser.add_argument(
-    '--realizer', type=Path, action='append', default=[], help='a bundle'
+    '--realizer', action='append', default=[], help='mini, or a bundle'
   )
   parser.add_argument('--plans', type=Path, help='default: oracle plans')
   parser.add_argument('--games', type=int, default=80)

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -53,6 +53,8 @@ from stepwise.models import (
 FORMAT = 2
 _CONFIG, _WEIGHTS, _CARD = 'config.json', 'model.safetensors', 'README.md'
 BPE_FILES = ('vocab.json', 'merges.txt')
+# What some kinds of models keep beside: what the inputs of a realizer are.
+OTHER_FILES = ('realizer.json',)
 WeightDType = Literal['float32', 'float16', 'int8']
 _NEEDED = {'format', 'model', 'tokenizer'}
 
@@ -86,6 +88,7 @@ def save_bundle(
   card: str = '',
   dtype: WeightDType = 'float32',
   decoding: PredictConfig | None = None,
+  files: Mapping[str, str] = {},
 ) -> None:
   """Writes a bundle beside `folder` and renames it; replaces an older bundle.
 
@@ -100,6 +103,7 @@ def save_bundle(
     dtype: of the stored weights; float16 halves the file and rounds, int8
       rounds large matrices to eight bits, row by row, and the rest to float16.
     decoding: how the model chooses if nobody asks for anything else.
+    files: texts of other files, by their names in `OTHER_FILES`.
   """
   folder = Path(folder)
   _check_target(folder)
@@ -122,6 +126,8 @@ def save_bundle(
     shutil.copymode(partial / _CONFIG, partial / _WEIGHTS)
     facts = f'{total:,} parameters ({dtype})'
     _write_text(partial / _CARD, _model_card(folder.name, config, facts, card))
+    for file, text in files.items():
+      _write_text(partial / file, text)
     if name == 'byte_level_bpe' and tokenizer is not None:
       for file in BPE_FILES:
         shutil.copyfile(Path(tokenizer) / file, partial / file)
@@ -295,7 +301,8 @@ def _check_target(folder: Path) -> None:
   if not folder.is_dir():
     raise InputError(f'{folder} exists and is not a folder.')
   names = {path.name for path in folder.iterdir()}
-  if names and not names <= {_CONFIG, _WEIGHTS, _CARD, *BPE_FILES}:
+  known = {_CONFIG, _WEIGHTS, _CARD, *BPE_FILES, *OTHER_FILES}
+  if names and not names <= known:
     raise InputError(
       f'{folder} exists and is not a bundle: it will not be replaced.'
     )

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from stepwise.checkpoints._bundle import (
+  OTHER_FILES,
   WeightDType,
   card_text,
   load_bundle,
@@ -20,7 +21,7 @@ def export(
   decoding: PredictConfig | None = None,
   card: str | None = None,
 ) -> None:
-  """Writes a bundle again; its tokeniser goes along.
+  """Writes a bundle again; its tokeniser and other files go along.
 
   Args:
     source: a bundle.
@@ -42,4 +43,9 @@ def export(
     card=card_text(source) if card is None else card,
     dtype=dtype,
     decoding=decoding or bundle.decoding,
+    files={
+      name: path.read_text(encoding='utf-8')
+      for name in OTHER_FILES
+      if (path := Path(source) / name).is_file()
+    },
   )

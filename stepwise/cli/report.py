@@ -26,7 +26,8 @@ PlanFile = Annotated[
   typer.Option('--plan', help='Sentences of (entity, value, type).'),
 ]
 RealizerName = Annotated[
-  str, typer.Option('--realizer', help='template, or the folder of a bundle.')
+  str,
+  typer.Option('--realizer', help='template, mini, or the folder of a bundle.'),
 ]
 Beams = Annotated[int, typer.Option(min=1, help='Of a trained realizer.')]
 Confine = Annotated[
@@ -117,6 +118,7 @@ def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
 
 def _realizer(name: str, beams: int, confine_numerals: bool) -> 'Realizer':
   from stepwise.realization import (
+    PACKAGED,
     SearchConfig,
     TemplateRealizer,
     open_realizer,
@@ -124,9 +126,10 @@ def _realizer(name: str, beams: int, confine_numerals: bool) -> 'Realizer':
 
   if name == 'template':
     return TemplateRealizer()
-  if not Path(name).is_dir():
+  if name != PACKAGED and not Path(name).is_dir():
     raise InputError(
-      f'--realizer is {name!r}: neither `template` nor the folder of a bundle.'
+      f'--realizer is {name!r}: neither `template` nor `{PACKAGED}` nor the '
+      'folder of a bundle.'
     )
   search = SearchConfig(beam_size=beams)
   return open_realizer(

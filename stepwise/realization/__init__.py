@@ -23,9 +23,11 @@ from stepwise.realization._inputs import (
 )
 from stepwise.realization._numerals import Numerals, NumeralTrie, TokenClasses
 from stepwise.realization._realizers import (
+  PACKAGED,
   LearnedRealizer,
   Realizer,
   open_realizer,
+  packaged_realizer,
 )
 from stepwise.realization._report import (
   GameReport,
@@ -46,6 +48,7 @@ from stepwise.realization._training import (
 )
 
 __all__ = [
+  'PACKAGED',
   'Example',
   'ExampleOptions',
   'ExampleReport',
@@ -73,6 +76,7 @@ __all__ = [
   'load_realizer',
   'make_examples',
   'open_realizer',
+  'packaged_realizer',
   'realizer_loss',
   'realizer_task',
   'render_report',

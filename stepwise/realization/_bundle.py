@@ -22,12 +22,8 @@ def save_realizer(
   **options: Any,
 ) -> None:
   """`save_bundle`, and beside its files `realizer.json` with the format."""
-  folder = Path(folder)
-  # It is no file of `save_bundle`, which replaces nothing but its own.
-  (folder / _FORMAT).unlink(missing_ok=True)
-  save_bundle(folder, config, params, **options)
   text = json.dumps(dataclasses.asdict(format)) + '\n'
-  (folder / _FORMAT).write_text(text, encoding='utf-8')
+  save_bundle(folder, config, params, files={_FORMAT: text}, **options)
 
 
 def load_realizer(folder: str | os.PathLike[str]) -> tuple[Bundle, InputFormat]:

@@ -4,6 +4,8 @@ import dataclasses
 import functools
 import os
 from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import jax
@@ -33,6 +35,8 @@ from stepwise.realization._training import PAD
 from stepwise.rotowire import Game, Plan, Relation
 
 Sentences = tuple[str, ...]
+# The name of the realizer that comes with the package.
+PACKAGED = 'mini'
 # Inputs are padded to a multiple: a new length is a new compilation.
 _LENGTH_STEP = 128
 
@@ -166,9 +170,18 @@ class _Writer:
 def open_realizer(
   name: str | os.PathLike[str], **options: Any
 ) -> LearnedRealizer:
-  """The realizer of a bundle; `options` are fields of `LearnedRealizer`."""
-  bundle, format = load_realizer(name)
+  """The realizer of a bundle; `options` are fields of `LearnedRealizer`.
+
+  The one that comes with the package is called `mini`.
+  """
+  folder = packaged_realizer() if name == PACKAGED else name
+  bundle, format = load_realizer(folder)
   return LearnedRealizer(bundle, format, name=os.fspath(name), **options)
+
+
+def packaged_realizer() -> Path:
+  """The folder of the realizer that comes with the package."""
+  return Path(str(resources.files('stepwise.realization'))) / PACKAGED
 
 
 def check_plans(games: Sequence[Game], plans: Sequence[Plan]) -> None:

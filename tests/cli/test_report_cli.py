@@ -109,6 +109,6 @@ def test_one_of_several_games(tmp_path, usual):
 
 def test_bad_options(game, tmp_path):
   error = invoke(game, '--realizer', tmp_path / 'absent').exception
-  assert 'neither `template` nor the folder of a bundle' in str(error)
+  assert 'neither `template` nor `mini` nor the folder of' in str(error)
   error = invoke(game, '--html', tmp_path / 'absent' / 'page.html').exception
   assert 'no such folder' in str(error)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.checkpoints import Bundle, initial_params, save_bundle
+from stepwise.checkpoints import Bundle, export, initial_params, save_bundle
 from stepwise.data import Buckets, wordpiece
 from stepwise.models import build_model, find_config
 from stepwise.realization import (
@@ -19,6 +19,7 @@ from stepwise.realization import (
   known_entries,
   load_realizer,
   open_realizer,
+  packaged_realizer,
   realizer_task,
   save_realizer,
 )
@@ -147,6 +148,32 @@ def test_bundles_remember_the_format(fresh, tmp_path):
     load_realizer(folder)
   (folder / 'realizer.json').unlink()
   assert load_realizer(folder)[1] == InputFormat()
+
+
+def test_exported_bundles_keep_the_format(fresh, tmp_path):
+  config, params = fresh.bundle.config, fresh.bundle.variables['params']
+  save_realizer(tmp_path / 'a', config, params, InputFormat(context=False))
+  export(tmp_path / 'a', tmp_path / 'b', dtype='float16')
+  assert load_realizer(tmp_path / 'b')[1] == InputFormat(context=False)
+
+
+def test_the_realizer_of_the_package():
+  bundle, format = load_realizer(packaged_realizer())
+  mini = find_config('realizer_mini')
+  assert dataclasses.replace(bundle.config, dropout=mini.dropout) == mini
+  assert format == InputFormat(context=False)
+  assert open_realizer('mini').name == 'mini'
+
+
+@pytest.mark.slow
+def test_the_realizer_of_the_package_writes(game, plan):
+  [sentences] = open_realizer('mini', batch_size=1).realize([game], [plan])
+  assert len(sentences) == len(plan)
+  numerals = {word for s in sentences for word in tokenize(s) if word.isdigit()}
+  assert numerals
+  # It writes no numeral that it did not read.
+  values = {relation.value for s in plan for relation in s}
+  assert numerals <= values | {word for v in values for word in v.split()}
 
 
 def test_only_realizers_write(fresh, tmp_path):
