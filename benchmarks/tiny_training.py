@@ -33,7 +33,7 @@ SETTINGS = {
     'Buckets.lengths=(1024,)',
     'Buckets.units=(120,)',
   ),
-  'hibert': (),
+  'hibert': ('Buckets.lengths=(4096,)', 'Buckets.units=(132,)'),
 }
 
 Verb = Callable[[Sequence[str]], None]
