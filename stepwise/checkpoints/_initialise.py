@@ -154,10 +154,12 @@ def initialise_etcsum(
 ) -> Params:
   """ETCSum: both streams and all four parts of attention start as the source.
 
-  Absolute positions are lost: every segment row is token type 0 plus the mean
-  position, so that embeddings keep their centre. The relative vectors are
-  fresh and small; if they were zero, the radius full and nothing masked, long
-  and global tokens together would be encoded as one sequence by the source.
+  Long tokens keep the source's absolute positions if the target has a table of
+  them. Without one, and for global tokens, segment rows are token type 0 plus
+  the mean position, so that embeddings keep their centre. The relative vectors
+  are fresh and small; if they were zero, the radius full and nothing masked,
+  long and global tokens together would be encoded as one sequence by the
+  source.
   """
   check_fit(source, config)
   target = config.encoder
@@ -205,8 +207,11 @@ def _check_body(
     equal.append('layers')
   else:
     at_least['layers'] = min_layers
-  if isinstance(target, TransformerConfig):
-    at_least['positions'] = target.positions
+  at_least['positions'] = (
+    target.positions
+    if isinstance(target, TransformerConfig)
+    else target.long_positions
+  )
   wrong = [
     f'{name} is {getattr(given, name)} but {getattr(target, name)} is needed'
     for name in equal
@@ -266,10 +271,16 @@ def _etc_embeddings(source: Pretrained, initial: Weights) -> Weights:
     embeddings['token/embedding'], initial[f'embeddings/{token}']
   )
   centre = embeddings['position/embedding'].mean(axis=0, keepdims=True)
+  rows = np.repeat(
+    centre, len(initial['embeddings/segments/embedding']), axis=0
+  )
+  table = 'long_positions/embedding'
+  if (fresh := initial.get(f'embeddings/{table}')) is not None:
+    kept[table] = embeddings['position/embedding'][: len(fresh)]
+    rows[1:] = 0  # Global tokens are of segment 0.
   if source.config.token_types:
-    centre = centre + embeddings['token_type/embedding'][:1]
-  segments = initial['embeddings/segments/embedding'].shape[0]
-  kept['segments/embedding'] = np.repeat(centre, segments, axis=0)
+    rows = rows + embeddings['token_type/embedding'][:1]
+  kept['segments/embedding'] = rows
   return under('embeddings', kept)
 
 

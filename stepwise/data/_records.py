@@ -161,12 +161,14 @@ def stepwise_examples(
   oracle_units: Sequence[int],
   mode: Mode = 'all',
   rng: np.random.Generator | None = None,
+  learn_steps: int | None = None,
 ) -> list[Example]:
   """Training examples of a stepwise model: `tokens, unit_ids, plan, targets`.
 
   At step j a model reads `plan` and then `targets[:j]`, and should choose
   `targets[j]`; the last target of a document is the stop unit. Plans and
-  targets are not padded; an empty plan has no elements.
+  targets are not padded; an empty plan has no elements. If the record has
+  gains, so have the examples: `gains [targets units]`.
 
   Args:
     record: has the special unit `eot`.
@@ -178,6 +180,7 @@ def stepwise_examples(
       for every target with the targets before it as plan; `sample`, one of
       these, drawn with `rng`.
     rng: for `sample` only.
+    learn_steps: forget later targets; a plan that is longer has no stop then.
   """
   if 'eot' not in record.special_units:
     raise InputError(
@@ -186,33 +189,40 @@ def stepwise_examples(
     )
   stop = record.special_units.index('eot')
   targets = [*_units_in_record(record, oracle_units), stop]
-  if record.gains is not None:
-    return [_with_gains(record, _example(record, [], targets), mode)]
+  gains = _checked_gains(record, len(targets))
+  steps = range(min(len(targets), learn_steps or len(targets)))
   if mode == 'all':
-    return [_example(record, [], targets)]
-  if mode == 'steps':
-    steps = range(len(targets))
-  elif mode == 'sample' and rng is not None:
-    steps = [int(rng.integers(len(targets)))]
-  else:
+    return [_step_example(record, targets, gains, slice(0, len(steps)))]
+  if mode == 'sample' and rng is not None:
+    steps = [int(rng.integers(len(steps)))]
+  elif mode != 'steps':
     raise InputError(
       f'mode is {mode!r}; it must be `all`, `steps`, or `sample` with an rng.'
     )
-  return [_example(record, targets[:j], targets[j : j + 1]) for j in steps]
+  return [_step_example(record, targets, gains, slice(j, j + 1)) for j in steps]
 
 
-def _with_gains(record: Record, example: Example, mode: Mode) -> Example:
-  """Adds the gains of all steps, with which all steps are learnt together."""
-  gains, needed = record.gains, (len(example['targets']), record.num_units)
-  if mode != 'all':
-    raise InputError(f'mode is {mode!r}; records with gains need `all`.')
-  assert gains is not None, 'checked by the caller'
-  if gains.shape != needed:
+def _checked_gains(
+  record: Record, steps: int
+) -> Float32[np.ndarray, 'steps units'] | None:
+  gains, needed = record.gains, (steps, record.num_units)
+  if gains is not None and gains.shape != needed:
     raise InputError(
       f'gains of record {record.id!r} are {gains.shape}; {needed}, steps by '
       'units, are needed.'
     )
-  return example | {'gains': gains}
+  return gains
+
+
+def _step_example(
+  record: Record,
+  targets: Sequence[int],
+  gains: Float32[np.ndarray, 'steps units'] | None,
+  learnt: slice,
+) -> Example:
+  """The targets that are `learnt`, after those before them."""
+  example = _example(record, targets[: learnt.start], targets[learnt])
+  return example if gains is None else example | {'gains': gains[learnt]}
 
 
 def extractive_example(record: Record, oracle_units: Sequence[int]) -> Example:

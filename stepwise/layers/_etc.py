@@ -434,15 +434,20 @@ class ETCEncoder(nn.Module):
     global_segments: Int[Array, 'batch globals'] | None = None,
     long_adder: Float[Array, 'batch length embed'] | None = None,
     global_adder: Float[Array, 'batch globals embed'] | None = None,
+    positions: Int[Array, 'batch length'] | None = None,
     deterministic: bool = True,
   ) -> Streams:
-    """Encodes; the adders are added to the summed embeddings."""
+    """Encodes; the adders are added to the summed embeddings.
+
+    `positions` are rows of the table of `long_positions`; None = 0, 1, 2, ...
+    """
     embed = ETCEmbeddings(self.config, name='embeddings')
     long, glob = embed(
       (tokens, global_tokens),
       (segments, global_segments),
       (long_adder, global_adder),
       deterministic,
+      (positions, None),
     )
     stack = GlobalLocalStack(self.config, name='stack')
     return stack(long, glob, structure, deterministic)
@@ -460,6 +465,7 @@ class ETCEmbeddings(nn.Module):
     segments: tuple[Array | None, Array | None],
     adders: tuple[Array | None, Array | None],
     deterministic: bool,
+    positions: tuple[Array | None, Array | None] = (None, None),
   ) -> Streams:
     config = self.config
     if config.global_width != config.embed:
@@ -485,7 +491,8 @@ class ETCEmbeddings(nn.Module):
       if segment_ids is None:
         segment_ids = jnp.full_like(ids, default)
       total = look_up(ids) + segment_table(segment_ids)
-      total += self._positions(axis, rows, ids)
+      if rows:
+        total += self._positions(axis, rows, ids, positions[side])
       if adders[side] is not None:
         total += adders[side]
       norm = Norm(config.epsilon, config.dtype, name=f'{axis}_norm')
@@ -508,15 +515,19 @@ class ETCEmbeddings(nn.Module):
     return lambda ids: projection(table(ids))
 
   def _positions(
-    self, axis: str, rows: int, ids: Int[Array, 'batch tokens']
-  ) -> Float[Array, '1 tokens embed'] | float:
-    if not rows:
-      return 0.0
-    if ids.shape[1] > rows:
-      raise InputError(
-        f'{axis} input has {ids.shape[1]} tokens, but {axis}_positions is'
-        f' {rows}: give a larger table or a shorter input.'
-      )
+    self,
+    axis: str,
+    rows: int,
+    ids: Int[Array, 'batch tokens'],
+    positions: Int[Array, 'batch tokens'] | None,
+  ) -> Float[Array, '#batch tokens embed']:
+    if positions is None:
+      if ids.shape[1] > rows:
+        raise InputError(
+          f'{axis} input has {ids.shape[1]} tokens, but {axis}_positions is'
+          f' {rows}: give a larger table or a shorter input.'
+        )
+      positions = jnp.arange(ids.shape[1])[None]
     table = Embedding(
       rows,
       self.config.embed,
@@ -524,4 +535,4 @@ class ETCEmbeddings(nn.Module):
       self.config.dtype,
       name=f'{axis}_positions',
     )
-    return table(jnp.arange(ids.shape[1]))[None]
+    return table(positions)

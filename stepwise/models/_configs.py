@@ -52,6 +52,16 @@ CONFIGS: dict[str, ModelConfig] = {
   'etcsum_mini': ETCSumConfig(
     ETCConfig(**_MINI), document_tokens=3072, summary_tokens=512
   ),
+  # Started from MiniLM, whose positions it keeps: those tell it more of a
+  # short text than labels of relative positions that nothing has trained.
+  'etcsum_news': ETCSumConfig(
+    ETCConfig(**_MINI, long_positions=512),
+    document_tokens=1280,
+    summary_tokens=160,
+    max_global=160,
+    pooling='mean',
+    unit_token=101,
+  ),
   'etcsum_tiny': ETCSumConfig(
     ETCConfig(
       **_TINY, pattern=AttentionPattern(16, 4, hard_g2l=True), labels=12

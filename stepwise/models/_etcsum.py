@@ -11,9 +11,11 @@ S stands for a whole segment and reads all of its tokens, C and P are the
 delimiters, and a unit's global token reads the tokens of that unit. Document
 and summary are out of each other's local reach, as in a fixed layout with
 padding between them: whatever a batch is padded to, the scores are the same.
-They meet through the global tokens.
+They meet through the global tokens. Absolute positions, if the encoder has a
+table of them, are counted within a segment and start again after its last row.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -132,6 +134,7 @@ class ETCSum(nn.Module):
       inputs.global_tokens,
       inputs.structure,
       segments=inputs.segments,
+      positions=inputs.positions,
       deterministic=deterministic,
     )
     logits = self.scorer(self._pool(long, glob, inputs))
@@ -178,6 +181,7 @@ class ETCSumInputs(NamedTuple):
     global_tokens: the global input.
     structure: who may read whom.
     segments: segment ids of the long input; None = the encoder's default.
+    positions: absolute positions; None = the encoder has no table of them.
     kept: units of the document that were not cut away.
     unit_starts: long index of the first token of every unit.
     unit_globals: global index of every unit; too large for units without one.
@@ -188,6 +192,7 @@ class ETCSumInputs(NamedTuple):
   global_tokens: Int[Array, 'batch globals']
   structure: UnitStructure
   segments: Int[Array, 'batch length'] | None
+  positions: Int[Array, 'batch length'] | None
   kept: Bool[Array, 'batch units']
   unit_starts: Int[Array, 'batch units']
   unit_globals: Int[Array, 'batch units']
@@ -239,6 +244,7 @@ def assemble(
       window_ids=long.windows,
     ),
     segments=_segments(long.windows, config),
+    positions=_positions(columns, config.encoder.long_positions),
     kept=kept & has_global if config.pooling == 'global' else kept,
     unit_starts=1 + spans.start,
     unit_globals=indices.document + jnp.arange(num_units)[None],
@@ -417,6 +423,24 @@ def _global_tokens(
   ):
     tokens = jnp.where(where, token, tokens)
   return tokens
+
+
+def _positions(
+  columns: Sequence[Column], rows: int
+) -> Int[Array, 'batch length'] | None:
+  """Counted from the start of `[CLS] document`, `[SEP] summary` and `[SEP]`.
+
+  What comes after a segment must not depend on how far that is padded.
+  """
+  if not rows:
+    return None
+  batch = columns[0].tokens.shape[0]
+  widths = [
+    sum(column.tokens.shape[1] for column in columns[start : start + 2])
+    for start in range(0, len(columns), 2)
+  ]
+  index = np.concatenate([np.arange(width) % rows for width in widths])
+  return jnp.tile(jnp.asarray(index), (batch, 1))
 
 
 def _segments(

@@ -56,14 +56,15 @@ def stepwise_loss(
   """
   if batch.plan is None or batch.targets is None:
     raise InputError('a batch without plan or targets has nothing to learn.')
-  targets, contexts = batch.targets, step_contexts(batch.plan, batch.targets)
+  targets, gains = batch.targets, batch.gains
+  contexts = step_contexts(batch.plan, targets)
   if sample:
     if rng is None:
       raise InputError('rng is missing: it draws the sampled step.')
-    if batch.gains is not None:
-      raise InputError('sample is set, but gains are learnt at all steps.')
     rng, step_rng = jax.random.split(rng)
-    targets, contexts = _sample_step(step_rng, targets, contexts)
+    step = _sample_step(step_rng, targets)
+    targets, contexts = take(targets, step), take(contexts, step)
+    gains = None if gains is None else take(gains, step)
   encode_rng, step_rngs = _split(rng, targets.shape[1])
   memory = _apply(model, params, encode_rng, 'encode', batch)
 
@@ -72,9 +73,9 @@ def stepwise_loss(
 
   logits = jax.vmap(score, in_axes=(1, 0), out_axes=1)(contexts, step_rngs)
   candidates = _candidates(batch.valid, never)
-  if batch.gains is None:
+  if gains is None:
     return cross_entropy(logits, targets, candidates)
-  wanted = gain_shares(batch.gains, contexts, candidates)
+  wanted = gain_shares(gains, contexts, candidates)
   return soft_cross_entropy(logits, wanted, targets, candidates)
 
 
@@ -179,10 +180,11 @@ def soft_cross_entropy(
 ) -> LossSums:
   """Cross entropy of softmax(logits) over the candidates against `wanted`.
 
-  Steps whose target is -1 do not count.
+  Steps whose target is -1 do not count, nor do units that were cut away from
+  a long document (a logit of -inf).
   """
   counted = targets >= 0
-  open_ = candidates[:, None] & counted[..., None]
+  open_ = candidates[:, None] & counted[..., None] & ~jnp.isneginf(logits)
   logits = jnp.where(open_, logits, -1e9)
   losses = -jnp.where(open_, wanted * jax.nn.log_softmax(logits), 0).sum(2)
   return _sums(losses, logits.argmax(2) == wanted.argmax(2), counted)
@@ -210,15 +212,12 @@ def _candidates(
 
 
 def _sample_step(
-  rng: Array,
-  targets: Int[Array, 'batch steps'],
-  contexts: Int[Array, 'batch steps context'],
-) -> tuple[Int[Array, 'batch 1'], Int[Array, 'batch 1 context']]:
+  rng: Array, targets: Int[Array, 'batch steps']
+) -> Int[Array, 'batch 1']:
   """One of the real steps of every document, all equally likely."""
   count = (targets >= 0).sum(axis=1, keepdims=True)
   uniform = jax.random.uniform(rng, count.shape)
-  step = jnp.minimum((uniform * count).astype(jnp.int32), count - 1)
-  return take(targets, step), take(contexts, step)
+  return jnp.minimum((uniform * count).astype(jnp.int32), count - 1)
 
 
 def _split(rng: Array | None, steps: int) -> tuple[Array | None, Array | None]:

@@ -72,14 +72,13 @@ class Examples:
     stepwise = bool(labelled[0][0].special_units)
     sampled = stepwise and mode == 'sample'
     self._single = stepwise and mode != 'all'
+    self._learn_steps = learn_steps
     self._labelled: list[Labelled] = []
     self._made: list[Example | None] = []
     for record, oracle in labelled:
-      made = [None] if sampled else _examples(record, oracle, mode)
-      if learn_steps is not None:
-        made = [
-          example and _first_steps(example, learn_steps) for example in made
-        ]
+      made = [None]
+      if not sampled:
+        made = _examples(record, oracle, mode, learn_steps)
       self._made += made
       self._labelled += [(record, oracle)] * len(made)
     self.buckets = buckets or _fitting_buckets(labelled)
@@ -94,7 +93,9 @@ class Examples:
     made = self._made[index]
     if made is not None:
       return made
-    return stepwise_examples(*self._labelled[index], 'sample', rng)[0]
+    return stepwise_examples(
+      *self._labelled[index], 'sample', rng, self._learn_steps
+    )[0]
 
   def bucket(self, index: int) -> tuple[int, int]:
     record, _ = self._labelled[index]
@@ -102,22 +103,17 @@ class Examples:
 
   def narrow(self, arrays: Arrays) -> Arrays:
     """Cuts columns that are empty in every batch: each costs a forward pass."""
-    narrow = 'targets' if self._single else 'plan'
-    return arrays | {narrow: arrays[narrow][:, :1]}
+    narrow = ('targets', 'gains') if self._single else ('plan',)
+    cut = {name: arrays[name][:, :1] for name in narrow if name in arrays}
+    return arrays | cut
 
 
 def _examples(
-  record: Record, oracle: Sequence[int], mode: Any
+  record: Record, oracle: Sequence[int], mode: Any, learn_steps: int | None
 ) -> list[Example]:
   if record.special_units:
-    return stepwise_examples(record, oracle, mode)
+    return stepwise_examples(record, oracle, mode, learn_steps=learn_steps)
   return [extractive_example(record, oracle)]
-
-
-def _first_steps(example: Example, steps: int) -> Example:
-  """Forgets later targets; a plan that is longer then has no stop."""
-  labels = {k: example[k][:steps] for k in ('targets', 'gains') if k in example}
-  return example | labels
 
 
 def _fitting_buckets(labelled: Sequence[Labelled]) -> Buckets:

@@ -250,6 +250,32 @@ def without_positions(theirs):
   return theirs._replace(params=unflat(weights))
 
 
+def test_etcsum_with_positions_reads_a_text_as_the_source():
+  """As above, with all of the text long and no global token in sight."""
+  theirs = source('bert', 2)
+  config, _, weights = started(etcsum(long_positions=9), theirs)
+  weights = {
+    path: array * 0 if '_relative/' in path else array
+    for path, array in below('encoder', weights).items()
+  }
+  ids = tokens(length=9)
+  long, _ = run(
+    ETCEncoder(config.encoder),
+    {'params': unflat(weights)},
+    ids,
+    ids[:, :1],
+    PairStructure(
+      l2g_mask=jnp.zeros((2, 9, 1), bool), g2l_mask=jnp.zeros((2, 1, 9), bool)
+    ),
+  )
+  np.testing.assert_allclose(long, states_of(theirs, ids), atol=1e-5)
+
+
+def test_positions_that_the_source_lacks_are_named():
+  with pytest.raises(InputError, match='positions is 13 but 14 or more are'):
+    started(etcsum(long_positions=14), source(layers=2))
+
+
 def test_relative_tables_start_small():
   _, fresh, weights = started(etcsum(), source(layers=2))
   paths = [path for path in weights if '_relative/' in path]

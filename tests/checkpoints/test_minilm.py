@@ -60,7 +60,14 @@ def test_states(folder):
 
 
 @pytest.mark.parametrize(
-  'name', ['hibert_mini', 'bertsum_mini', 'etcsum_mini', 'realizer_mini']
+  'name',
+  [
+    'hibert_mini',
+    'bertsum_mini',
+    'etcsum_mini',
+    'etcsum_news',
+    'realizer_mini',
+  ],
 )
 def test_every_mini_configuration_starts_from_it(folder, name, tmp_path):
   convert(folder, tmp_path / name, name)

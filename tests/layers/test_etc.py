@@ -289,6 +289,27 @@ def test_positions_equal_adders():
   assert differ(with_positions, run(ETCEncoder(TINY), bare, *INPUTS))
 
 
+def test_positions_may_be_given():
+  def run_at(module, variables, positions):
+    return run(module, variables, *at(positions))
+
+  def at(positions):
+    return *INPUTS, None, None, None, None, positions
+
+  counted = jnp.broadcast_to(jnp.arange(11), (2, 11))
+  module = ETCEncoder(replace(long_positions=13))
+  variables = draw(module, *INPUTS)
+  assert_near(
+    run_at(module, variables, counted), run(module, variables, *INPUTS)
+  )
+  # A table that is too small for counting serves positions that start again.
+  small = ETCEncoder(replace(long_positions=4))
+  variables = draw(small, *at(counted % 4))
+  assert differ(
+    run_at(small, variables, counted % 4), run_at(small, variables, 0 * counted)
+  )
+
+
 def test_embedding_width_is_a_factorised_table():
   module = ETCEncoder(replace(embedding_width=7))
   variables = draw(module, *INPUTS)

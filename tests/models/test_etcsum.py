@@ -44,6 +44,11 @@ CONFIG = ETCSumConfig(
 )
 
 
+def with_positions(rows):
+  encoder = dataclasses.replace(CONFIG.encoder, long_positions=rows)
+  return dataclasses.replace(CONFIG, encoder=encoder)
+
+
 def numpy_input(record, plan, config):
   """`[CLS] document [SEP] summary [SEP]`, one document, plain Python.
 
@@ -147,6 +152,7 @@ def numpy_logits(record, plan, config, params):
     jnp.array([global_tokens]),
     structure,
     segments=numpy_segments(tokens, config),
+    positions=numpy_positions(tokens, config),
   )
   long = np.asarray(long[0])
   if config.pooling == 'first':
@@ -170,6 +176,17 @@ def numpy_segments(tokens, config):
   return jnp.asarray(segments)[None]
 
 
+def numpy_positions(tokens, config):
+  rows = config.encoder.long_positions
+  if not rows:
+    return None
+  positions, since = [], 0
+  for index, token in enumerate(tokens):
+    since = index if token == config.sep else since
+    positions.append((index - since) % rows)
+  return jnp.asarray(positions)[None]
+
+
 def init(config, batch):
   model = ETCSum(config)
   return model, draw(model, batch)
@@ -191,7 +208,7 @@ def cases(draw):
   num_units = int(record['unit_ids'].max()) + 1
   plan = draw(st.lists(st.integers(0, num_units - 1), max_size=4))
   config = dataclasses.replace(
-    CONFIG,
+    with_positions(draw(st.sampled_from([0, 9]))),
     # Often too short for the document, the summary or the units.
     document_tokens=draw(st.integers(12, 60)),
     summary_tokens=draw(st.integers(1, 20)),
@@ -225,7 +242,7 @@ PLANS = plans([2], [3, 5, 2], [])
 @pytest.fixture(scope='module')
 def trained():
   batch = make_batch(RECORDS)
-  return init(CONFIG, batch._replace(plan=PLANS))
+  return init(with_positions(9), batch._replace(plan=PLANS))
 
 
 @pytest.mark.parametrize(

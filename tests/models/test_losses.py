@@ -354,44 +354,70 @@ def loop_gain_loss(logits, gains, plan, candidates, sharpness=20.0):
   return -(wanted * log_probs[open_]).sum()
 
 
+def gain_batch(gains):
+  return table_batch()._replace(gains=jnp.asarray(gains))
+
+
 def test_gains_are_learnt_as_shares():
   gains = RNG.normal(size=(BATCH, STEPS, UNITS)).astype(np.float32)
-  batch = Batch(
-    jnp.zeros((BATCH, 1), int),
-    jnp.zeros((BATCH, 1), int),
-    jnp.asarray(VALID),
-    jnp.asarray(PLAN),
-    jnp.asarray(TARGETS),
-    jnp.asarray(gains),
-  )
   loss = functools.partial(stepwise_loss, Table(), never=(BEG,))
-  sums = quick_jit(loss)(PARAMS, batch)
-  expected = 0.0
+  sums = quick_jit(loss)(PARAMS, gain_batch(gains))
+  np.testing.assert_allclose(
+    sums.loss, sum(loop_gain_losses(gains).values()), rtol=1e-4
+  )
+  assert sums.weight == (TARGETS >= 0).sum()
+
+
+def loop_gain_losses(gains):
+  """The loss of every step of every row."""
+  losses = {}
   for row in range(BATCH):
     plan = [u for u in PLAN[row] if u >= 0]
     candidates = [u for u in range(UNITS) if VALID[row, u] and u != BEG]
     for step, target in enumerate(TARGETS[row]):
       if target >= 0:
-        expected += loop_gain_loss(
+        losses[row, step] = loop_gain_loss(
           table_logits(TABLE, plan), gains[row, step], plan, candidates
         )
         plan = [*plan, target]
-  np.testing.assert_allclose(sums.loss, expected, rtol=1e-4)
-  assert sums.weight == (TARGETS >= 0).sum()
+  return losses
+
+
+def test_a_sampled_step_has_its_own_gains():
+  gains = np.zeros((BATCH, STEPS, UNITS), np.float32)
+  wanted = RNG.integers(UNITS, size=(BATCH, STEPS))
+  np.put_along_axis(gains, wanted[..., None], 1, axis=2)
+  batch = gain_batch(gains)
+  for row, step in zip(*np.nonzero(TARGETS >= 0), strict=True):
+    plan = [*PLAN[row][PLAN[row] >= 0], *TARGETS[row, :step]]
+    if wanted[row, step] in plan or not VALID[row, wanted[row, step]]:
+      continue
+    model = Knows(len(plan), int(wanted[row, step]))
+    one = jax.tree.map(lambda array, row=row: array[row : row + 1], batch)
+    right = [
+      float(table_loss(one, key, model=model, params={}, sample=True).correct)
+      for key in jax.random.split(KEYS[0], 20)
+    ]
+    count = (TARGETS[row] >= 0).sum()
+    assert sum(right) > 0
+    assert sum(right) < 20 or count == 1
+
+
+def test_gains_of_a_unit_that_was_cut_away():
+  batch = gain_batch(np.ones((BATCH, STEPS, UNITS), np.float32))
+
+  def loss(params):
+    return stepwise_loss(Table(cut=1), params, batch, never=(BEG,)).loss
+
+  value, grads = jax.value_and_grad(loss)(PARAMS)
+  assert jnp.isfinite(value)
+  assert jnp.isfinite(grads['table']).all()
+  assert not grads['table'][:, 1].any()
 
 
 def test_equal_gains_are_equal_shares_and_finite():
-  batch = Batch(
-    jnp.zeros((BATCH, 1), int),
-    jnp.zeros((BATCH, 1), int),
-    jnp.asarray(VALID),
-    jnp.asarray(PLAN),
-    jnp.asarray(TARGETS),
-    jnp.zeros((BATCH, STEPS, UNITS)),
-  )
+  batch = gain_batch(np.zeros((BATCH, STEPS, UNITS), np.float32))
   grads = jax.grad(
     lambda params: stepwise_loss(Table(), params, batch, never=(BEG,)).loss
   )(PARAMS)
   assert jnp.isfinite(grads['table']).all()
-  with pytest.raises(InputError, match='gains are learnt at all steps'):
-    stepwise_loss(Table(), PARAMS, batch, jax.random.key(0), sample=True)

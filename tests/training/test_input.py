@@ -1,5 +1,6 @@
 """Batches: every example once an epoch, the same ones again after a stop."""
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
@@ -98,6 +99,47 @@ def test_columns_that_are_always_empty_are_cut(labelled):
     assert single['plan'].shape[1] == 2
     assert single['targets'].shape[1] == 1
     assert (single['targets'][:, 0] >= 0).sum() == len(rows(single))
+
+
+@pytest.mark.parametrize('mode', ['all', 'steps', 'sample'])
+def test_later_steps_may_be_left_out(labelled, mode):
+  longest = max(labelled, key=lambda pair: len(pair[1]))
+  assert len(longest[1]) == 1
+  examples = Examples([longest], mode, learn_steps=1)
+  drawn = [
+    examples.draw(index, np.random.default_rng(seed))
+    for index in range(len(examples))
+    for seed in range(9)
+  ]
+  special = longest[0].special
+  for example in drawn:
+    assert example['plan'].tolist() == []
+    assert example['targets'].tolist() == [longest[1][0] + special]
+
+
+def test_gains_follow_their_step(labelled):
+  measured = [
+    (
+      dataclasses.replace(
+        record,
+        gains=np.arange(
+          (1 + len(oracle)) * record.num_units, dtype=np.float32
+        ).reshape(-1, record.num_units),
+      ),
+      oracle,
+    )
+    for record, oracle in labelled
+  ]
+  for mode in ('steps', 'sample'):
+    batches = source(measured, mode)
+    for index in range(batches.per_epoch):
+      arrays = batches[index]
+      assert arrays['gains'].shape[1] == arrays['targets'].shape[1] == 1
+      for ids, plan, gains in zip(
+        arrays['unit_ids'], arrays['plan'], arrays['gains'], strict=True
+      ):
+        step, units = (plan >= 0).sum(), ids.max() + 1
+        assert gains[0, 0] == step * units
 
 
 def test_the_position_is_enough_to_continue(labelled, records):
