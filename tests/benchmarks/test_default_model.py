@@ -125,6 +125,8 @@ def test_the_recipe_goes_from_articles_to_the_package(tmp_path):
   steps = ['data sample', 'data build', 'convert', 'train', 'evaluate']
   for step in steps:
     assert f'stepwise {step}' in run.stdout
+  for model in ('stepwise', 'drawn', 'twin', 'etcsum', 'etcsum_twin'):
+    assert f'--gin gin/default/{model}.gin' in run.stdout
   missing = dry_run(tmp_path / 'run')
   assert missing.returncode == 2
   assert 'set NEWS to a folder' in missing.stderr

@@ -222,10 +222,7 @@ def test_etcsum_without_structure_is_the_source(options):
   """
   theirs = source('bert', 2)
   config, _, weights = started(etcsum(**options), theirs)
-  weights = {
-    path: array * 0 if '_relative/' in path else array
-    for path, array in below('encoder', weights).items()
-  }
+  weights = without_relative(weights)
   ids = tokens(length=13)
   long, glob = run(
     ETCEncoder(config.encoder),
@@ -238,6 +235,14 @@ def test_etcsum_without_structure_is_the_source(options):
   np.testing.assert_allclose(
     jnp.concatenate([long, glob], axis=1), expected, atol=1e-5
   )
+
+
+def without_relative(weights):
+  """Those of the encoder, with relative tables of zeros."""
+  return {
+    path: array * 0 if '_relative/' in path else array
+    for path, array in below('encoder', weights).items()
+  }
 
 
 def without_positions(theirs):
@@ -254,10 +259,7 @@ def test_etcsum_with_positions_reads_a_text_as_the_source():
   """As above, with all of the text long and no global token in sight."""
   theirs = source('bert', 2)
   config, _, weights = started(etcsum(long_positions=9), theirs)
-  weights = {
-    path: array * 0 if '_relative/' in path else array
-    for path, array in below('encoder', weights).items()
-  }
+  weights = without_relative(weights)
   ids = tokens(length=9)
   long, _ = run(
     ETCEncoder(config.encoder),
