@@ -25,6 +25,13 @@ LIMITS = {
   'etcsum': ('--max-tokens', 1024, '--max-units', 120),
   'hibert': ('--max-units', 132, '--max-unit-tokens', 31),
 }
+# Three sentences, without a stop: who knows little stops at once.
+_STEPS = (
+  'InputConfig.learn_steps=3',
+  'InputConfig.plan_steps=3',
+  'DecodeConfig.min_units=3',
+  'DecodeConfig.max_units=3',
+)
 # One program is compiled for all documents. ETCSum reads a document again at
 # every step: it learns one step of each, drawn anew every time.
 SETTINGS = {
@@ -32,8 +39,9 @@ SETTINGS = {
     "InputConfig.examples='sample'",
     'Buckets.lengths=(1024,)',
     'Buckets.units=(120,)',
+    *_STEPS,
   ),
-  'hibert': ('Buckets.lengths=(4096,)', 'Buckets.units=(132,)'),
+  'hibert': ('Buckets.lengths=(4096,)', 'Buckets.units=(132,)', *_STEPS),
 }
 
 Verb = Callable[[Sequence[str]], None]
@@ -56,7 +64,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
   parser.add_argument(
     '--valid', type=Path, required=True, help='others, to score'
   )
-  parser.add_argument('--documents', type=int, default=600, help='to train on')
+  parser.add_argument('--documents', type=int, default=1200, help='to train on')
   parser.add_argument('--scored', type=int, default=200, help='to summarise')
   parser.add_argument('--steps', type=int, default=300, help='updates')
   return parser.parse_args(arguments)
@@ -94,7 +102,7 @@ def pipeline(options: argparse.Namespace, verb: Verb = run_verb) -> None:
     records = [folder / f'{part.stem}.records.jsonl' for part in (train, valid)]
     for source, target in zip((train, valid), records, strict=True):
       if not target.exists():
-        say_and_run('data', 'build', source, target, *limits)
+        say_and_run('data', 'build', source, target, '--gains', *limits)
     say_and_run(
       *('train', records[0], '--validation', records[1]),
       *('--gin', GIN / f'{name}_tiny.gin', '--output', folder),

@@ -260,10 +260,10 @@ def _save(
     save_realizer(folder, model, result.params, format, **options)
   else:
     from stepwise.checkpoints import save_bundle
-    from stepwise.training import ModelSpec, resolve_model
+    from stepwise.training import ModelSpec, PredictConfig, resolve_model
 
-    # How it was measured is how it should be used.
-    evaluation = config.evaluation
+    # How it was measured, or was asked to choose, is how it should be used.
+    measured, predict = config.evaluation.documents, config.evaluation.predict
     save_bundle(
       folder,
       # What training changed (dtype, dropout) is not a property of the model.
@@ -271,6 +271,6 @@ def _save(
       result.params,
       tokenizer=tokenizer,
       card=card,
-      decoding=evaluation.predict if evaluation.documents else None,
+      decoding=predict if measured or predict != PredictConfig() else None,
     )
   print(f'{folder}: step {result.step}')

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from stepwise.checkpoints import load_bundle
 from stepwise.cli.main import app
+from stepwise.inference import PredictConfig
 from tests.training.processes import PATIENCE, kill_when, run, start
 from tests.training.runs import write_articles, write_records
 
@@ -43,11 +44,15 @@ def test_articles_to_summaries(tmp_path):
   built = invoke('data', 'build', articles, records, '--processes', 1)
   assert built.exit_code == 0, built.output
   output = tmp_path / 'run'
-  trained = invoke(*flags(records, output, 2, '--validation', records))
+  blocking = ('--set', 'PredictConfig.trigram_blocking=True')
+  options = ('--validation', records, *blocking)
+  trained = invoke(*flags(records, output, 2, *options))
   assert trained.exit_code == 0, trained.output
   assert trained.stdout == f'{output}/bundle: step 2\n'
   assert trained.stderr == ''
-  assert load_bundle(output / 'bundle').config.stepwise
+  bundle = load_bundle(output / 'bundle')
+  assert bundle.config.stepwise
+  assert bundle.decoding == PredictConfig(trigram_blocking=True)
   inferred = invoke('infer', output / 'bundle', articles, out)
   assert inferred.exit_code == 0, inferred.output
   rows = [json.loads(line) for line in out.read_text().splitlines()]
@@ -57,9 +62,7 @@ def test_articles_to_summaries(tmp_path):
     assert all(s in json.loads(line)['article'] for s in row['summary'])
   before = weights(output)
   (output / 'bundle' / 'model.safetensors').unlink()
-  exported = invoke(
-    *flags(records, output, 2, '--validation', records, '--export')
-  )
+  exported = invoke(*flags(records, output, 2, *options, '--export'))
   assert exported.exit_code == 0, exported.output
   assert weights(output) == before
 
