@@ -4,6 +4,7 @@ Every verb lives in its own module, whose top-level imports are light: a verb
 imports what it needs inside its function, so `stepwise --help` stays fast.
 """
 
+import os
 import sys
 
 import typer
@@ -29,6 +30,7 @@ from stepwise.cli import (
   train,
   train_extractor,
 )
+from stepwise.cli._platform import skip_absent_tpu
 
 app = typer.Typer(
   name='stepwise',
@@ -64,6 +66,7 @@ app.command()(train_extractor.train_extractor)
 
 def main() -> None:
   """Runs the command line; a user's mistake is one sentence and exit code 2."""
+  skip_absent_tpu(os.environ)
   try:
     app()
   except InputError as error:
