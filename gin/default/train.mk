@@ -79,6 +79,13 @@ $(RUN)/peek-records.jsonl: $(RUN)/peek.jsonl
 $(RUN)/twin-peek.jsonl: $(RUN)/peek.jsonl
 	-$(STEPWISE) data build $< $@ --extractive $(LONG)
 
+# What ETCSum reads of them.
+$(RUN)/peek-short.jsonl: $(RUN)/peek.jsonl
+	-$(STEPWISE) data build $< $@ --gains $(SHORT)
+
+$(RUN)/twin-peek-short.jsonl: $(RUN)/peek.jsonl
+	-$(STEPWISE) data build $< $@ --extractive $(SHORT)
+
 $(RUN)/init/config.json: | $(RUN)
 	$(STEPWISE) convert $(MINILM) $(RUN)/init --to hibert_news --seed $(SEED)
 
@@ -110,13 +117,13 @@ $(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
 	  $(RUN)/stepwise/bundle
 
 $(RUN)/etcsum/bundle/config.json: $(RUN)/drawn.jsonl \
-    $(RUN)/peek-records.jsonl $(RUN)/etcsum-init/config.json
-	$(call train,$(RUN)/drawn-short.jsonl,$(RUN)/peek-records.jsonl,etcsum,$(SEED)) \
+    $(RUN)/peek-short.jsonl $(RUN)/etcsum-init/config.json
+	$(call train,$(RUN)/drawn-short.jsonl,$(RUN)/peek-short.jsonl,etcsum,$(SEED)) \
 	  $(RUN)/etcsum-init
 
 $(RUN)/etcsum-twin/bundle/config.json: $(RUN)/twin-train.jsonl \
-    $(RUN)/twin-peek.jsonl $(RUN)/etcsum/bundle/config.json
-	$(call train,$(RUN)/twin-short.jsonl,$(RUN)/twin-peek.jsonl,etcsum_twin,$(SEED)) \
+    $(RUN)/twin-peek-short.jsonl $(RUN)/etcsum/bundle/config.json
+	$(call train,$(RUN)/twin-short.jsonl,$(RUN)/twin-peek-short.jsonl,etcsum_twin,$(SEED)) \
 	  $(RUN)/etcsum/bundle
 
 # Which model, and how it chooses, is decided on the documents for choosing.
