@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stepwise.cli._json_output import JsonOut, check_folder, save_json
+from stepwise.cli._output_files import JsonOut, check_folder, save_json
 
 if TYPE_CHECKING:
   from rich.console import Group

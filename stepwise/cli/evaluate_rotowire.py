@@ -7,7 +7,7 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._extractors import ExtractorName, find_extractor
-from stepwise.cli._json_output import JsonOut, check_folder, save_json
+from stepwise.cli._output_files import JsonOut, check_folder, save_json
 
 if TYPE_CHECKING:
   from rich.table import Table

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._output_files import check_folder, save_page
 
 if TYPE_CHECKING:
   from rich.table import Table as RichTable
@@ -43,6 +44,10 @@ AsJson = Annotated[
 AsTable = Annotated[
   bool, typer.Option('--table', help='Print a table of entries.')
 ]
+Html = Annotated[
+  Path | None,
+  typer.Option(metavar='OUT', help='Write a page that shows every step.'),
+]
 
 
 def plan(
@@ -53,6 +58,7 @@ def plan(
   greedy: Greedy = False,
   as_json: AsJson = False,
   as_table: AsTable = False,
+  html: Html = None,
 ) -> None:
   """Prints what to say about a game, one sentence a line.
 
@@ -63,7 +69,12 @@ def plan(
 
   if as_json and as_table:
     raise InputError('--json and --table are given: choose one of them.')
+  check_folder(html)
   all_games = read_games(games)
+  if html and len(all_games) != 1:
+    raise InputError(
+      f'--html shows one game; {games} has {len(all_games)} games.'
+    )
   samples = 0 if greedy else None
   planner = _planner(model, table=reading, max_steps=max_steps, samples=samples)
   for game, found in zip(all_games, planner(all_games), strict=True):
@@ -74,6 +85,25 @@ def plan(
     else:
       print('\n'.join(_lines(game, found)))
     sys.stdout.flush()
+  if html:
+    _write_page(html, planner, all_games[0])
+
+
+def _write_page(path: Path, planner: 'Planner', game: 'Game') -> None:
+  from stepwise.planning import plan_page
+  from stepwise.summarization import render_page
+
+  notes = []
+  if planner.options.samples:
+    notes.append(
+      f'The plan was revised by {planner.options.samples} samples: a choice'
+      ' need not be the most probable at its step.'
+    )
+  if planner.options.table == 'roles':
+    notes.append('Names of players and teams are added to the plan later.')
+  title = _lines(game, ())[0]
+  page = plan_page(planner.trace(game), title, tuple(notes))
+  save_page(path, render_page(page))
 
 
 def _planner(model: Path | None, **given: str | int | None) -> 'Planner':

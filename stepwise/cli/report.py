@@ -1,15 +1,13 @@
 """`stepwise report`: a game in, a readable report out."""
 
 import json
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._json_output import check_folder
+from stepwise.cli._output_files import check_folder, save_page
 
 if TYPE_CHECKING:
   from stepwise.realization import Realizer
@@ -68,10 +66,7 @@ def report(
   writer = _realizer(realizer, beams, confine_numerals)
   written = write_report(chosen, entries, writer, planner=planner)
   if html:
-    beside = html.with_name(f'{html.name}.partial')
-    beside.write_text(render_report(written), encoding='utf-8')
-    os.replace(beside, html)
-    print(f'stepwise: wrote {html}', file=sys.stderr)
+    save_page(html, render_report(written))
   if as_json:
     print(json.dumps(written.to_dict(), ensure_ascii=False))
   else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._json_output import check_folder
+from stepwise.cli._output_files import check_folder, save_page
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -273,11 +273,4 @@ def _json(fields: dict[str, Any]) -> str:
 def _write_page(path: Path, summary: 'Summary', title: str) -> None:
   from stepwise.summarization import render_page, summary_page
 
-  beside = path.with_name(f'{path.name}.partial')
-  page = render_page(summary_page(summary, title))
-  try:
-    beside.write_text(page, encoding='utf-8')
-    os.replace(beside, path)
-  except OSError as error:
-    raise InputError(f'{path} cannot be written: {error.strerror}.') from None
-  _warn([f'wrote {path}.'])
+  save_page(path, render_page(summary_page(summary, title)))

@@ -1,18 +1,22 @@
 """From a game to its content plan: table, model and search in one call."""
 
 from stepwise.planning._consensus import inclusion, revise
+from stepwise.planning._page import plan_page
 from stepwise.planning._planner import (
   Planner,
   PlannerOptions,
+  PlanTrace,
   bundled_planner,
   load_planner,
 )
 
 __all__ = [
+  'PlanTrace',
   'Planner',
   'PlannerOptions',
   'bundled_planner',
   'inclusion',
   'load_planner',
+  'plan_page',
   'revise',
 ]

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from flax import linen as nn
+from jax import lax
 
 from stepwise._errors import InputError
-from stepwise._typing import Array, Bool, Int
+from stepwise._typing import Array, Bool, Float, Int
 from stepwise.checkpoints import Bundle, load_bundle
 from stepwise.data import Record, pad_batch
 from stepwise.decoding import Constraints, DecodeConfig
@@ -41,7 +43,7 @@ from stepwise.rotowire import (
 
 _STOP, _BEGIN = SPECIAL_UNITS.index('eot'), SPECIAL_UNITS.index('beg')
 # Batches have sizes in multiples of these, so that few are compiled.
-_UNITS_GRAIN, _TOKENS_GRAIN = 64, 1024
+_UNITS_GRAIN, _TOKENS_GRAIN, _STEPS_GRAIN = 64, 1024, 32
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,21 @@ POINTER_OPTIONS = PlannerOptions(
 )
 
 
+class PlanTrace(NamedTuple):
+  """How a plan came about.
+
+  Attributes:
+    table: what the model read.
+    units: that were chosen, special ones included; the stop is left out.
+    probabilities: that the model gave every unit before each of them, and after
+      the last; fewer steps if it cannot read that far.
+  """
+
+  table: Table
+  units: list[int]
+  probabilities: Float[np.ndarray, 'steps units']
+
+
 @dataclass(frozen=True, eq=False)
 class Planner:
   """A trained model, and how it plans.
@@ -120,7 +137,35 @@ class Planner:
       for plan in self._plan(games[start : start + size], min(size, len(games)))
     ]
 
+  def trace(self, game: Game) -> PlanTrace:
+    """The plan of a game before names are added, with all probabilities."""
+    batch, [table], [chosen] = self._choose([game], rows=1)
+    units = [int(unit) for unit in chosen if unit >= 0]
+    steps = min(len(units), plan_slots(self.bundle.config))
+    # Prefix j has the first j units.
+    size = _round_up(steps + 1, _STEPS_GRAIN)
+    plan = np.full(size, -1, np.int32)
+    plan[:steps] = units[:steps]
+    prefixes = np.where(np.tri(size, size, -1, dtype=bool), plan, -1)
+    width = min(size, plan_slots(self.bundle.config))
+    every = _probabilities(
+      self.bundle.model, self.bundle.variables, batch, prefixes[:, :width]
+    )
+    kept = len(SPECIAL_UNITS) + len(table.entries)
+    return PlanTrace(table, units, np.asarray(every)[: steps + 1, :kept])
+
   def _plan(self, games: Sequence[Game], rows: int) -> list[Plan]:
+    _, tables, chosen = self._choose(games, rows)
+    plans = map(plan_from_units, chosen, tables)
+    if self.options.table != 'roles':
+      return list(plans)
+    # That table has no names.
+    return [with_names(p, game) for p, game in zip(plans, games, strict=True)]
+
+  def _choose(
+    self, games: Sequence[Game], rows: int
+  ) -> tuple[Batch, list[Table], list[Any]]:
+    """What the model reads, as arrays and tables, and the units of plans."""
     tables = [
       read_table(game, self.options.table, self.options.max_units)
       for game in games
@@ -147,11 +192,7 @@ class Planner:
         self._revise(chosen[row], [plans[row] for plans in drawn], table)
         for row, table in enumerate(tables)
       ]
-    plans = map(plan_from_units, chosen, tables)
-    if self.options.table != 'roles':
-      return list(plans)
-    # That table has no names.
-    return [with_names(p, game) for p, game in zip(plans, games, strict=True)]
+    return batch, tables, chosen
 
   def _revise(
     self, plan: np.ndarray, drawn: Sequence[np.ndarray], table: Table
@@ -250,3 +291,24 @@ def _search(
   if isinstance(model, PointerPlanner) and config.beam_size == 1:
     return greedy_plans(model, variables, batch, config, constraints, rng)
   return decode(model, variables, batch, config, constraints).plans[:, 0]
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _probabilities(
+  model: nn.Module,
+  variables: Any,
+  batch: Batch,
+  prefixes: Int[Array, 'plans steps'],
+) -> Float[Array, 'plans units']:
+  """Of the next unit of one document, after each of several plans.
+
+  They are the model's own: what a search may not choose has its share, too.
+  """
+  memory: Any = model.apply(variables, batch, method='encode')
+  candidates = batch.valid[0].at[_BEGIN].set(False)
+
+  def after(prefix: Array) -> Array:
+    logits: Any = model.apply(variables, memory, prefix[None], method='score')
+    return jax.nn.softmax(jnp.where(candidates, logits[0], -jnp.inf))
+
+  return lax.map(after, prefixes)

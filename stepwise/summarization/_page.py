@@ -215,7 +215,8 @@ def _bars(page: Page) -> Iterator[str]:
 def _strip_label(page: Page) -> str:
   numbers = ', '.join(str(index + 1) for index in sorted(_chosen(page)))
   return (
-    f'Lengths of {len(page.units)} {page.unit_name}s; chosen: {numbers or "-"}'
+    f'The length of every {page.unit_name}, {len(page.units)} in all;'
+    f' chosen: {numbers or "-"}'
   )
 
 

@@ -91,6 +91,8 @@ def test_records_of_games(games, tmp_path):
     (('plan', 'GAMES', '--json', '--table'), 'choose one of them'),
     (('plan', 'GAMES', '--model', 'OUT'), 'no such folder'),
     (('plan', 'OUT'), 'no such file'),
+    (('plan', 'GAMES', '--html', 'OUT'), '--html shows one game; .* 3 games'),
+    (('plan', 'GAMES', '--html', 'out/out/x.html'), 'no such folder: out/out'),
     (
       ('train-extractor', 'GAMES', 'OUT', '--models', 'lstm'),
       'conv must come first',
@@ -114,6 +116,21 @@ def test_the_bundled_planner_prints_plans(games, tmp_path):
   table = run('plan', games, '--table', '--max-steps', 9)
   assert 'sentence' in table
   assert 'Port Vale Comets at Easton Herons' in table
+
+
+def test_a_page_of_the_plan(games, tmp_path):
+  one, page = tmp_path / 'one.json', tmp_path / 'plan.html'
+  one.write_text(json.dumps(json.loads(games.read_text())[:1]))
+  options = ('--greedy', '--max-steps', 9)
+  assert run('plan', one, '--html', page, *options) == run(
+    'plan', one, *options
+  )
+  html = page.read_text()
+  assert '<h1>Port Vale Comets at Easton Herons, 2016-03-01</h1>' in html
+  assert html.count('class="step"') == 10  # The end is a step, too.
+  assert 'Names of players and teams are added' in html
+  assert 'revised' not in html
+  assert not list(tmp_path.glob('*.partial'))
 
 
 def test_an_extractor_is_trained_by_one_command(games, tmp_path):

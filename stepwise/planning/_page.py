@@ -1,0 +1,64 @@
+"""The page of a plan: the entries of a table, chosen step by step."""
+
+from collections.abc import Iterator
+
+from stepwise.planning._planner import PlanTrace
+from stepwise.rotowire import SPECIAL_UNITS
+from stepwise.summarization import Page, PageStep, PageUnit
+
+_BREAK, _STOP = (SPECIAL_UNITS.index(name) for name in ('eos', 'eot'))
+
+
+def plan_page(
+  trace: PlanTrace, title: str, notes: tuple[str, ...] = ()
+) -> Page:
+  """Everything to show of a plan; `stepwise.summarization.render_page` does."""
+  entries = trace.table.entries
+  chosen = {unit for unit in trace.units if unit >= len(SPECIAL_UNITS)}
+  steps = tuple(_steps(trace))
+  sentences = len({step.group for step in steps if step.group})
+  return Page(
+    title,
+    f'The planner chose {len(chosen)} of {len(entries)} entries, for'
+    f' {sentences} {"sentence" if sentences == 1 else "sentences"}.',
+    tuple(
+      PageUnit(entry.text, max(len(entry.text.split()), 1)) for entry in entries
+    ),
+    steps,
+    notes,
+    unit_name='entry',
+    running_text=False,
+  )
+
+
+def _steps(trace: PlanTrace) -> Iterator[PageStep]:
+  sentence = 1
+  for number, unit in enumerate(trace.units):
+    if unit == _BREAK:
+      step = _step(trace, number, _BREAK, 'ended the sentence', '.')
+    else:
+      step = _step(trace, number, unit, 'chose entry')
+    yield PageStep(**step, group=f'{sentence}.')
+    sentence += unit == _BREAK
+  stop = _step(trace, len(trace.units), _STOP, 'the plan ends', 'end')
+  yield PageStep(**stop)
+
+
+def _step(
+  trace: PlanTrace, number: int, unit: int, label: str, face: str = ''
+) -> dict:
+  """Fields of a step; those of probability only if the model read so far."""
+  special = len(SPECIAL_UNITS)
+  fields = {
+    'unit': unit - special if unit >= special else None,
+    'label': label,
+    'face': face,
+  }
+  if number >= len(trace.probabilities):
+    return fields
+  row = trace.probabilities[number].tolist()
+  return fields | {
+    'probability': row[unit],
+    'probabilities': tuple(row[special:]),
+    'stop': row[_STOP],
+  }
