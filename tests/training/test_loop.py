@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.models import Batch, build_model
+from stepwise.models import Batch
 from stepwise.training import (
   CheckpointConfig,
   DivergenceError,
@@ -22,7 +22,7 @@ from stepwise.training import (
   train,
 )
 from stepwise.training._loop import _make_problem
-from stepwise.training._models import loss_of
+from stepwise.training._task import selector_task
 from tests.training.runs import (
   BUCKETS,
   tiny_config,
@@ -200,12 +200,10 @@ def test_a_saved_batch_replays_the_failure(records, tmp_path):
   ) as e:
     train(config, tmp_path)
   loss = float(str(e.value).split('the loss is ')[1].split(' ')[0])
-  problem = _make_problem(config)
+  task = selector_task(config)
   with np.load(tmp_path / 'diverged_1.npz') as saved:
     batch = Batch.of({k: saved[k] for k in saved.files if k != 'step'})
-  again = loss_of(problem.model, build_model(problem.model))(
-    problem.init().params, batch
-  )
+  again = task.loss(_make_problem(config, task).init().params, batch)
   np.testing.assert_allclose(float(again.mean), loss, rtol=1e-3)
 
 
