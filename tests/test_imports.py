@@ -22,6 +22,7 @@ ARROWS: dict[str, set[str]] = {
   'decoding': set(),
   'data': set(),
   'evaluation': set(),
+  'pages': set(),
   'models': {'layers', 'decoding'},
   'rotowire': {'data', 'evaluation'},
   # From records to chosen units, for training, bulk use and summaries.
@@ -33,8 +34,12 @@ ARROWS: dict[str, set[str]] = {
   'training': {
     *('layers', 'decoding', 'models', 'data', 'evaluation', 'inference'),
   },
-  'summarization': {'layers', 'models', 'checkpoints', 'data', 'inference'},
-  'planning': {'models', 'decoding', 'checkpoints', 'data', 'rotowire'},
+  'summarization': {
+    *('layers', 'models', 'checkpoints', 'data', 'inference', 'pages'),
+  },
+  'planning': {
+    *('models', 'decoding', 'checkpoints', 'data', 'rotowire', 'pages'),
+  },
   'realization': {
     *('layers', 'models', 'checkpoints', 'training', 'data', 'rotowire'),
   },
@@ -44,7 +49,7 @@ ARROWS: dict[str, set[str]] = {
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
-    *('extraction', 'inference', 'planning', 'realization'),
+    *('extraction', 'inference', 'planning', 'realization', 'pages'),
   },
 }
 # Where a library may be imported; others are free.

@@ -32,7 +32,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
   for needed in (
     'stepwise/py.typed',
     'stepwise/data/vocab/bert_uncased.txt',
-    'stepwise/summarization/page.html',
+    'stepwise/pages/page.html',
     'stepwise/summarization/samples/harbour.txt',
   ):
     assert needed in names

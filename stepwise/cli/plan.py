@@ -90,8 +90,8 @@ def plan(
 
 
 def _write_page(path: Path, planner: 'Planner', game: 'Game') -> None:
+  from stepwise.pages import render_page
   from stepwise.planning import plan_page
-  from stepwise.summarization import render_page
 
   notes = []
   if planner.options.samples:

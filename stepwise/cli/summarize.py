@@ -271,6 +271,7 @@ def _json(fields: dict[str, Any]) -> str:
 
 
 def _write_page(path: Path, summary: 'Summary', title: str) -> None:
-  from stepwise.summarization import render_page, summary_page
+  from stepwise.pages import render_page
+  from stepwise.summarization import summary_page
 
   save_page(path, render_page(summary_page(summary, title)))

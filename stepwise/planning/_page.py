@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from stepwise.pages import Page, PageStep, PageUnit
 from stepwise.planning._planner import PlanTrace
 from stepwise.rotowire import SPECIAL_UNITS
-from stepwise.summarization import Page, PageStep, PageUnit
 
 _BREAK, _STOP = (SPECIAL_UNITS.index(name) for name in ('eos', 'eot'))
 
@@ -12,7 +12,7 @@ _BREAK, _STOP = (SPECIAL_UNITS.index(name) for name in ('eos', 'eot'))
 def plan_page(
   trace: PlanTrace, title: str, notes: tuple[str, ...] = ()
 ) -> Page:
-  """Everything to show of a plan; `stepwise.summarization.render_page` does."""
+  """Everything to show of a plan; `stepwise.pages.render_page` does."""
   entries = trace.table.entries
   chosen = {unit for unit in trace.units if unit >= len(SPECIAL_UNITS)}
   steps = tuple(_steps(trace))

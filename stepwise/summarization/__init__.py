@@ -11,13 +11,7 @@ from stepwise.summarization._models import (
   load_summarizer,
 )
 from stepwise.summarization._options import Options
-from stepwise.summarization._page import (
-  Page,
-  PageStep,
-  PageUnit,
-  render_page,
-  summary_page,
-)
+from stepwise.summarization._page import summary_page
 from stepwise.summarization._result import Order, Sentence, Step, Summary
 from stepwise.summarization._summarizer import Summarizer
 
@@ -25,16 +19,12 @@ __all__ = [
   'Model',
   'Options',
   'Order',
-  'Page',
-  'PageStep',
-  'PageUnit',
   'Sentence',
   'Step',
   'Summarizer',
   'Summary',
   'default_folder',
   'load_summarizer',
-  'render_page',
   'sample_article',
   'summarize',
   'summarize_many',

@@ -7,14 +7,11 @@ from html.parser import HTMLParser
 import pytest
 
 from stepwise.data import Document, split_sentences
+from stepwise.pages import Page, PageStep, PageUnit, render_page
 from stepwise.summarization import (
-  Page,
-  PageStep,
-  PageUnit,
   Sentence,
   Step,
   Summary,
-  render_page,
   sample_article,
   summary_page,
 )
