@@ -387,7 +387,7 @@ def test_a_sampled_step_has_its_own_gains():
   gains = np.zeros((BATCH, STEPS, UNITS), np.float32)
   wanted = RNG.integers(UNITS, size=(BATCH, STEPS))
   np.put_along_axis(gains, wanted[..., None], 1, axis=2)
-  batch = gain_batch(gains)
+  batch, checked = gain_batch(gains), 0
   for row, step in zip(*np.nonzero(TARGETS >= 0), strict=True):
     plan = [*PLAN[row][PLAN[row] >= 0], *TARGETS[row, :step]]
     if wanted[row, step] in plan or not VALID[row, wanted[row, step]]:
@@ -401,6 +401,8 @@ def test_a_sampled_step_has_its_own_gains():
     count = (TARGETS[row] >= 0).sum()
     assert sum(right) > 0
     assert sum(right) < 20 or count == 1
+    checked += 1
+  assert checked > 2
 
 
 def test_gains_of_a_unit_that_was_cut_away():
