@@ -1,5 +1,6 @@
 """`stepwise oracle`: the best sentences of every document of a file."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +9,7 @@ import typer
 
 from stepwise._parallel import available_cores
 from stepwise.cli._options import Processes, Unicode, tokenization
+from stepwise.cli._progress import counted
 
 
 class Method(StrEnum):
@@ -53,52 +55,27 @@ def oracle(
   line per document with id, line, oracle and rouge. When a run was killed,
   the same command continues it.
   """
-  from rich.console import Console
-
   from stepwise.data import OracleOptions, write_oracles
 
-  console = Console(stderr=True)
   options = OracleOptions(
     method=method.value,
     order=order.value,
     max_tokens=max_tokens,
     tokenization=tokenization(unicode),
   )
-  with _progress(console) as progress:
-    task = progress.add_task(f'Oracles of {source.name}', total=None)
+  with counted(f'Oracles of {source.name}') as advance:
     bad = write_oracles(
       source,
       target,
       options,
       processes=processes or available_cores(),
-      on_progress=lambda documents: progress.advance(task, documents),
+      on_progress=advance,
     )
   for line in bad:
-    print(line, file=console.file)
+    print(line, file=sys.stderr)
   if bad:
     numbers = ', '.join(str(line.line) for line in bad)
     print(
       f'{len(bad)} lines skipped ({numbers}): see {target}.errors.jsonl',
-      file=console.file,
+      file=sys.stderr,
     )
-
-
-def _progress(console):
-  """Documents done and how fast; silent unless the console is a terminal."""
-  from rich.progress import (
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-  )
-
-  return Progress(
-    SpinnerColumn(),
-    TextColumn('{task.description}'),
-    MofNCompleteColumn(),
-    TimeElapsedColumn(),
-    console=console,
-    transient=True,
-    disable=not console.is_terminal,
-  )

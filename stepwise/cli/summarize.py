@@ -189,7 +189,8 @@ def _summarize_many(
       yield item.content
 
   failed = 0
-  with counted(f'Summaries of {source.name}') as advance:
+  title = f'Summaries of {source.name}'
+  with counted(title, among_results=True) as advance:
     for result in summarizer.many(contents(), options):
       place = places.popleft()
       failed += isinstance(result, InputError)

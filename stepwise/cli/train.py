@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
   from stepwise.training import Task, TrainConfig, TrainResult
@@ -216,27 +217,16 @@ def _progress(steps: int) -> Iterator[Any]:
   """Step and loss on a terminal; elsewhere silent."""
   import logging
 
-  from rich.console import Console
-  from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
   # Orbax tells of every save; a progress bar would not survive it.
   logging.getLogger('absl').setLevel(logging.ERROR)
-  console = Console(stderr=True)
-  with Progress(
-    *Progress.get_default_columns()[:2],
-    MofNCompleteColumn(),
-    TimeRemainingColumn(),
-    console=console,
-    transient=True,
-    disable=not console.is_terminal,
-  ) as progress:
-    task = progress.add_task('Training', total=steps)
+  done = 0
+  with counted('Training', steps) as advance:
 
     def on_step(step: int, metrics: Any) -> None:
-      progress.update(task, completed=step)
-      if metrics:
-        loss = f'Training, loss {metrics["train/loss"]:.3f}'
-        progress.update(task, description=loss)
+      nonlocal done
+      loss = f'Training, loss {metrics["train/loss"]:.3f}' if metrics else None
+      advance(step - done, loss)
+      done = step
 
     yield on_step
 
