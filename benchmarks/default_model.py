@@ -20,20 +20,14 @@ import numpy as np
 
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, load_bundle
-from stepwise.data import (
-  Buckets,
-  Document,
-  Record,
-  batches,
-  make_record,
-  read_documents,
-)
+from stepwise.data import Buckets, Record, batches, make_record
 from stepwise.decoding import (
   DecodeConfig,
   beam_search,
   select_top_k,
   trigram_overlap,
 )
+from stepwise.documents import Document, read_documents
 from stepwise.models import NEWS_DECODING, Batch, no_repeats
 from stepwise.training import reading_limits
 

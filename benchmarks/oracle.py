@@ -24,8 +24,8 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from stepwise.data import Document, read_documents
 from stepwise.data.oracle import find_oracle
+from stepwise.documents import Document, read_documents
 from stepwise.evaluation import KINDS, rouge
 
 

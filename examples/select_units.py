@@ -3,7 +3,8 @@
 import jax
 from flax import linen as nn
 
-from stepwise.data import make_document, make_record, pad_batch, wordpiece
+from stepwise.data import make_record, pad_batch, wordpiece
+from stepwise.documents import make_document
 from stepwise.models import Batch, build_model, decode, find_config
 from stepwise.summarization import sample_article
 

@@ -13,29 +13,39 @@ import stepwise
 ROOT = Path(stepwise.__file__).parent
 
 # Private helpers of the whole package; they import nothing but each other.
-SHARED = {'_errors', '_parallel', '_rouge', '_tpu_compiler', '_typing'}
+SHARED = {
+  '_errors',
+  '_files',
+  '_parallel',
+  '_rouge',
+  '_tpu_compiler',
+  '_typing',
+}
 # The arrows of CONTRIBUTING.md: a package, and the packages it may import.
 ARROWS: dict[str, set[str]] = {
   # `stepwise.load` and `summarize`, imported when they are first asked for.
   '': {'summarization', 'checkpoints'},
   'layers': set(),
   'decoding': set(),
-  'data': set(),
+  'documents': set(),
+  'data': {'documents'},
   'evaluation': set(),
   'pages': set(),
   'models': {'layers', 'decoding'},
-  'rotowire': {'data', 'evaluation'},
+  'rotowire': {'data', 'documents', 'evaluation'},
   # From records to chosen units, for training, bulk use and summaries.
-  'inference': {'decoding', 'models', 'data'},
+  'inference': {'decoding', 'models', 'data', 'documents'},
   # Classifiers in JAX; the rest of Rotowire does without.
   'extraction': {'rotowire'},
   # A bundle says how its model chooses.
   'checkpoints': {'layers', 'decoding', 'models', 'data', 'inference'},
   'training': {
     *('layers', 'decoding', 'models', 'data', 'evaluation', 'inference'),
+    'documents',
   },
   'summarization': {
     *('layers', 'models', 'checkpoints', 'data', 'inference', 'pages'),
+    'documents',
   },
   'planning': {
     *('models', 'decoding', 'checkpoints', 'data', 'rotowire', 'pages'),
@@ -44,12 +54,19 @@ ARROWS: dict[str, set[str]] = {
     *('layers', 'models', 'checkpoints', 'training', 'data', 'rotowire'),
   },
   # `rotowire_realize` has the examples of the realizer.
-  'tasks': {'data', 'evaluation', 'rotowire', 'realization'},
+  'tasks': {'data', 'documents', 'evaluation', 'rotowire', 'realization'},
   't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
-    *('extraction', 'inference', 'planning', 'realization', 'pages'),
+    *(
+      'extraction',
+      'inference',
+      'planning',
+      'realization',
+      'pages',
+      'documents',
+    ),
   },
 }
 # Where a library may be imported; others are free.
@@ -203,7 +220,7 @@ def test_the_package_itself_loads_nothing():
   assert libraries - sys.stdlib_module_names == {'stepwise'}
 
 
-@pytest.mark.parametrize('package', ['data', 'evaluation'])
+@pytest.mark.parametrize('package', ['documents', 'data', 'evaluation'])
 def test_pure_packages_load_no_accelerator_library(package):
   loaded = loaded_after(f'import stepwise.{package}')
   assert not loaded & {'jax', 'flax', 'tensorflow', 'seqio', 'matplotlib'}

@@ -9,12 +9,8 @@ from pathlib import Path
 from stepwise._errors import InputError
 from stepwise._parallel import map_chunks
 from stepwise.cli._graph_rankers import RANKERS, rank_sentences
-from stepwise.data import (
-  Document,
-  OracleOptions,
-  document_oracles,
-  read_predictions,
-)
+from stepwise.data import OracleOptions, document_oracles, read_predictions
+from stepwise.documents import Document
 from stepwise.evaluation import System
 
 _BUILT_IN = re.compile(

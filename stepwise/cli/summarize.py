@@ -16,7 +16,7 @@ from stepwise.cli._output_files import check_folder, save_page
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
-  from stepwise.data import Document
+  from stepwise.documents import Document
   from stepwise.summarization import Options, Summarizer, Summary
 
 # What is read of a folder.
@@ -227,7 +227,7 @@ def _files(folder: Path) -> Iterator[_Item]:
 
 
 def _lines(path: Path) -> Iterator[_Item]:
-  from stepwise.data import find_format, parse_item
+  from stepwise.documents import find_format, parse_item
 
   form = find_format(path)
   for number, raw in form.items(path):

@@ -1,5 +1,6 @@
 """Documents in, records out: pure Python and numpy, no JAX, no TensorFlow."""
 
+from stepwise._files import open_for_reading, replace_when_done
 from stepwise.data._buckets import (
   Batch,
   Buckets,
@@ -14,20 +15,11 @@ from stepwise.data._build import (
   read_oracles,
 )
 from stepwise.data._check import FileReport, check_files
-from stepwise.data._documents import Document
-from stepwise.data._files import open_for_reading, replace_when_done
-from stepwise.data._formats import find_format
 from stepwise.data._oracle_run import (
   OracleOptions,
   document_oracle,
   document_oracles,
   write_oracles,
-)
-from stepwise.data._readers import (
-  BadLine,
-  make_document,
-  parse_item,
-  read_documents,
 )
 from stepwise.data._record_files import load_records, save_records
 from stepwise.data._records import (
@@ -38,7 +30,6 @@ from stepwise.data._records import (
 )
 from stepwise.data._resumable import ResumableLines
 from stepwise.data._sample import sample_lines
-from stepwise.data._splitter import split_sentences
 from stepwise.data._summaries import read_predictions, read_references
 from stepwise.data._tokenizers import Tokenizer, byte_level_bpe, wordpiece
 from stepwise.data.oracle import (
@@ -50,11 +41,9 @@ from stepwise.data.oracle import (
 )
 
 __all__ = [
-  'BadLine',
   'Batch',
   'Buckets',
   'BuildReport',
-  'Document',
   'FileReport',
   'Oracle',
   'OracleOptions',
@@ -70,17 +59,13 @@ __all__ = [
   'document_oracle',
   'document_oracles',
   'extractive_example',
-  'find_format',
   'find_oracle',
   'fitting_units',
   'greedy_oracle',
   'load_records',
-  'make_document',
   'make_record',
   'open_for_reading',
   'pad_batch',
-  'parse_item',
-  'read_documents',
   'read_oracles',
   'read_predictions',
   'read_references',
@@ -88,7 +73,6 @@ __all__ = [
   'restore_order',
   'sample_lines',
   'save_records',
-  'split_sentences',
   'stepwise_examples',
   'wordpiece',
   'write_oracles',

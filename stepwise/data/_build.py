@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from stepwise._errors import InputError
-from stepwise.data._documents import Document
-from stepwise.data._files import open_for_reading
+from stepwise._files import open_for_reading
 from stepwise.data._oracle_run import OracleOptions, document_oracles
-from stepwise.data._readers import BadLine, read_documents
 from stepwise.data._record_files import LabelledRecord, save_records
 from stepwise.data._records import Record, check_oracle, make_record
 from stepwise.data._tokenizers import Tokenizer
+from stepwise.documents import BadLine, Document, read_documents
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stepwise.data._documents import Document
-from stepwise.data._readers import BadLine, Splitter, read_documents
-from stepwise.data._splitter import split_sentences
+from stepwise.documents import (
+  BadLine,
+  Document,
+  Splitter,
+  read_documents,
+  split_sentences,
+)
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,12 @@ from typing import Any
 
 from stepwise import __version__
 from stepwise._errors import InputError
+from stepwise._files import replace_when_done
 from stepwise._parallel import map_chunks
-from stepwise.data._documents import Document
-from stepwise.data._files import replace_when_done
-from stepwise.data._formats import find_format
-from stepwise.data._readers import BadLine, parse_item
 from stepwise.data._resumable import ResumableLines
 from stepwise.data._tokenizers import wordpiece
 from stepwise.data.oracle import Oracle, find_oracle, fitting_units
+from stepwise.documents import BadLine, Document, find_format, parse_item
 
 
 @dataclass(frozen=True)

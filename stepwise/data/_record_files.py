@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from stepwise._errors import InputError
-from stepwise.data._files import open_for_reading, replace_when_done
+from stepwise._files import open_for_reading, replace_when_done
 from stepwise.data._records import Record, unit_ids_of
 
 # Gains are stored as whole multiples of this.

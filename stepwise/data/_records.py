@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float32, Int32
 
 from stepwise._errors import InputError
-from stepwise.data._documents import Document
 from stepwise.data._tokenizers import Tokenizer
+from stepwise.documents import Document
 
 Example = dict[str, np.ndarray]
 Mode = Literal['all', 'steps', 'sample']

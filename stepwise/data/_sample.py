@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepwise._errors import InputError
-from stepwise.data._files import open_for_reading, replace_when_done
+from stepwise._files import open_for_reading, replace_when_done
 
 
 def sample_lines(

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from stepwise._errors import InputError
+from stepwise._files import COMPRESSED, open_for_reading
 from stepwise._parallel import map_chunks
-from stepwise.data._documents import Document
-from stepwise.data._files import COMPRESSED, open_for_reading
-from stepwise.data._formats import ARTICLE_KEYS, SUMMARY_KEYS, find_format
-from stepwise.data._readers import (
+from stepwise.documents import (
+  ARTICLE_KEYS,
+  SUMMARY_KEYS,
+  Document,
+  find_format,
   make_document,
   read_documents,
   summary_sentences,

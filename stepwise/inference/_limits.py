@@ -2,14 +2,8 @@
 
 import dataclasses
 
-from stepwise.data import (
-  Buckets,
-  Document,
-  Record,
-  RecordOptions,
-  Tokenizer,
-  make_record,
-)
+from stepwise.data import Buckets, Record, RecordOptions, Tokenizer, make_record
+from stepwise.documents import Document
 from stepwise.models import (
   BERTSumConfig,
   ETCSumConfig,

@@ -17,7 +17,7 @@ from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
-from stepwise.data import Buckets, Document, Record, batches, restore_order
+from stepwise.data import Buckets, Record, batches, restore_order
 from stepwise.decoding import (
   Constraints,
   DecodeConfig,
@@ -25,6 +25,7 @@ from stepwise.decoding import (
   beam_search,
   trigram_overlap,
 )
+from stepwise.documents import Document
 from stepwise.inference._config import PredictConfig
 from stepwise.inference._limits import Chooser
 from stepwise.models import Batch, System, build_model

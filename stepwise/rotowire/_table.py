@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepwise._errors import InputError
-from stepwise.data import Document, open_for_reading
+from stepwise.data import open_for_reading
+from stepwise.documents import Document
 from stepwise.rotowire._schema import Kind, Schema
 
 # `<EOS> <EOT> <BEG>`: sentence break, end of the plan, its beginning.

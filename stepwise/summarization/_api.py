@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 
 from stepwise._errors import InputError
-from stepwise.data import Document
+from stepwise.documents import Document
 from stepwise.summarization._models import Model, load_summarizer
 from stepwise.summarization._options import Options
 from stepwise.summarization._result import Order, Summary

@@ -4,7 +4,8 @@ import dataclasses
 from typing import get_args
 
 from stepwise._errors import InputError
-from stepwise.data import Document, Record
+from stepwise.data import Record
+from stepwise.documents import Document
 from stepwise.inference import (
   Budget,
   Chooser,

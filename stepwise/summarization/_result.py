@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from stepwise.data import Document
+from stepwise.documents import Document
 
 Order = Literal['document', 'selection']
 

@@ -10,7 +10,8 @@ import jax
 import numpy as np
 
 from stepwise._errors import InputError
-from stepwise.data import Document, Record, Tokenizer, split_sentences
+from stepwise.data import Record, Tokenizer
+from stepwise.documents import Document, split_sentences
 from stepwise.inference import (
   Chooser,
   PredictConfig,

@@ -8,7 +8,7 @@ line. `spans` are the characters of every unit.
 import numpy as np
 import tensorflow as tf
 
-from stepwise.data import Document
+from stepwise.documents import Document
 
 DOCUMENT_SPEC: dict[str, tf.TensorSpec] = {
   'inputs_pretokenized': tf.TensorSpec((), tf.string),

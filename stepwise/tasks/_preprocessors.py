@@ -15,16 +15,15 @@ import tensorflow as tf
 
 from stepwise._errors import InputError
 from stepwise.data import (
-  Document,
   OracleOptions,
   RecordOptions,
   Tokenizer,
   document_oracle,
   extractive_example,
-  make_document,
   make_record,
   stepwise_examples,
 )
+from stepwise.documents import Document, make_document
 from stepwise.tasks._documents import (
   DOCUMENT_SPEC,
   document_features,

@@ -14,7 +14,7 @@ import seqio
 import tensorflow as tf
 
 from stepwise._errors import InputError
-from stepwise.data import BadLine, read_documents
+from stepwise.documents import BadLine, read_documents
 from stepwise.tasks._documents import DOCUMENT_SPEC, document_features
 
 TRAINING_SPLIT = 'train'

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from stepwise._errors import InputError
-from stepwise.data import read_documents
+from stepwise.documents import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
 from stepwise.inference import PredictConfig, Predictor, Reading
 from stepwise.training._input import Examples, Labelled

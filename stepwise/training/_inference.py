@@ -11,12 +11,8 @@ from typing import Any, NamedTuple
 
 from stepwise import __version__
 from stepwise._errors import InputError
-from stepwise.data import (
-  ResumableLines,
-  Tokenizer,
-  find_format,
-  parse_item,
-)
+from stepwise.data import ResumableLines, Tokenizer
+from stepwise.documents import find_format, parse_item
 from stepwise.inference import (
   Chooser,
   PredictConfig,

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import default_card, default_model
 from stepwise._errors import InputError
 from stepwise.checkpoints import initial_params, load_bundle, save_bundle
-from stepwise.data import read_documents
+from stepwise.documents import read_documents
 from stepwise.inference import (
   PredictConfig,
   Predictor,

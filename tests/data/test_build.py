@@ -12,11 +12,11 @@ from stepwise.data import (
   find_oracle,
   greedy_oracle,
   load_records,
-  read_documents,
   read_oracles,
   stepwise_examples,
   wordpiece,
 )
+from stepwise.documents import read_documents
 
 ROWS = [
   {

@@ -6,15 +6,13 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.data import (
-  Document,
   OracleOptions,
   document_oracle,
   document_oracles,
   find_oracle,
-  make_document,
-  read_documents,
   write_oracles,
 )
+from stepwise.documents import Document, make_document, read_documents
 
 WORDS = ['rain', 'wind', 'snow', 'fog', 'sun', 'hail', 'frost']
 

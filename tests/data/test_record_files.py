@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.data import (
-  load_records,
-  make_document,
-  make_record,
-  save_records,
-  wordpiece,
-)
+from stepwise.data import load_records, make_record, save_records, wordpiece
+from stepwise.documents import make_document
 
 
 @pytest.fixture

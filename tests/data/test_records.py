@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 
 from stepwise._errors import InputError
 from stepwise.data import (
-  Document,
   extractive_example,
-  make_document,
   make_record,
   stepwise_examples,
   wordpiece,
 )
+from stepwise.documents import Document, make_document
 
 # Units of 1, 2, 3, 4 and 5 word pieces.
 UNIT_LENGTHS = (1, 2, 3, 4, 5)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.data import Buckets, Document, Record, pad_batch, split_sentences
+from stepwise.data import Buckets, Record, pad_batch
 from stepwise.decoding import DecodeConfig, trigram_overlap
+from stepwise.documents import Document, split_sentences
 from stepwise.inference import (
   Budget,
   Demands,

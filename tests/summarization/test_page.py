@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from stepwise.data import Document, split_sentences
+from stepwise.documents import Document, split_sentences
 from stepwise.pages import Page, PageStep, PageUnit, render_page
 from stepwise.summarization import (
   Sentence,

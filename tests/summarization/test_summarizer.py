@@ -10,8 +10,8 @@ import pytest
 import stepwise
 from stepwise._errors import InputError
 from stepwise.checkpoints import save_bundle
-from stepwise.data import Document, split_sentences
 from stepwise.decoding import DecodeConfig
+from stepwise.documents import Document, split_sentences
 from stepwise.inference import PredictConfig
 from stepwise.models import CONFIGS
 from stepwise.summarization import (

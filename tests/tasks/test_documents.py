@@ -1,4 +1,4 @@
-from stepwise.data import Document, make_document
+from stepwise.documents import Document, make_document
 from stepwise.evaluation import rouge
 from stepwise.tasks._documents import document_features, document_from_features
 from tests.tasks.stories import STORIES

@@ -3,7 +3,7 @@ import pytest
 import seqio
 
 from stepwise._errors import InputError
-from stepwise.data import read_documents
+from stepwise.documents import read_documents
 from stepwise.evaluation import (
   MEASURES,
   System,

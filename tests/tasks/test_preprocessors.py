@@ -15,10 +15,10 @@ from stepwise.data import (
   extractive_example,
   load_records,
   make_record,
-  read_documents,
   stepwise_examples,
   wordpiece,
 )
+from stepwise.documents import read_documents
 from stepwise.tasks import register_jsonl_tasks
 from stepwise.tasks._preprocessors import parse_articles
 from tests.tasks.stories import STORIES, write_stories

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.data import read_documents
+from stepwise.documents import read_documents
 from stepwise.tasks import DocumentFiles
 from stepwise.tasks._documents import document_from_features
 from tests.tasks.stories import STORIES, write_stories

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stepwise._errors import InputError
-from stepwise.data._files import COMPRESSED, open_for_reading
+from stepwise._files import COMPRESSED, open_for_reading
 
 Fields = Mapping[str, Any]
 

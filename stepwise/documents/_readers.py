@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from stepwise._errors import InputError
-from stepwise.data._documents import Document
-from stepwise.data._formats import (
+from stepwise.documents._document import Document
+from stepwise.documents._formats import (
   ARTICLE_KEYS,
   SUMMARY_KEYS,
   Fields,
   Format,
   find_format,
 )
-from stepwise.data._splitter import is_list_item, split_sentences
+from stepwise.documents._splitter import is_list_item, split_sentences
 
 # What a paragraph ends with, unless it is the line of a wrapped one.
 _ENDS = '.!?…:;"\'”\u2019)'

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from stepwise.data._stops import Span, split_at_stops
+from stepwise.documents._stops import Span, split_at_stops
 
 # Longer lines are not hard-wrapped, so the breaks around them are real.
 _WRAP_WIDTH = 120

@@ -5,7 +5,7 @@
 import re
 from collections.abc import Iterator
 
-from stepwise.data import _abbreviations as words
+from stepwise.documents import _abbreviations as words
 
 Span = tuple[int, int]
 

@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from stepwise._errors import InputError
-from stepwise.data import BadLine, make_document, read_documents
+from stepwise.documents import BadLine, make_document, read_documents
 
 ROWS = [
   {

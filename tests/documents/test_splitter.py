@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepwise.data import split_sentences
+from stepwise.documents import split_sentences
 
 LABELLED = Path(__file__).parents[1] / 'testdata' / 'sentences'
 
