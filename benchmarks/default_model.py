@@ -28,8 +28,8 @@ from stepwise.decoding import (
   trigram_overlap,
 )
 from stepwise.documents import Document, read_documents
+from stepwise.inference import reading_limits
 from stepwise.models import NEWS_DECODING, Batch, no_repeats
-from stepwise.training import reading_limits
 
 # Windows of 256 tokens are the unit of work: finer steps than powers of two.
 LENGTHS = (256, 512, 768, 1024, 1536, 2048, 4096, 8192)

@@ -7,6 +7,7 @@ import gin as gin_library
 import pytest
 
 from stepwise._errors import InputError
+from stepwise.inference import PredictConfig
 from stepwise.models import CONFIGS, SYSTEMS, count_params
 from stepwise.realization import realizer_task
 from stepwise.training import (
@@ -16,7 +17,6 @@ from stepwise.training import (
   MeshConfig,
   ModelSpec,
   OptimizerConfig,
-  PredictConfig,
   TrainConfig,
   load_gin,
   resolve_model,

@@ -52,8 +52,13 @@ def infer(
   the exit code is then 1. The same command continues a run that was killed.
   """
   from stepwise.checkpoints import load_bundle
-  from stepwise.inference import Predictor, default_config, inference_buckets
-  from stepwise.training import digest_folder, write_summaries
+  from stepwise.inference import (
+    Predictor,
+    default_config,
+    digest_folder,
+    inference_buckets,
+    write_summaries,
+  )
 
   flags = {'batch_size': batch, 'trigram_blocking': trigram_blocking}
   given = {name: value for name, value in flags.items() if value}

@@ -13,7 +13,7 @@ from stepwise._errors import InputError
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
-  from stepwise.training import Task, TrainConfig, TrainResult
+  from stepwise.training import TrainConfig, TrainingTask, TrainResult
 
 Records = Annotated[
   Path | None,
@@ -26,9 +26,7 @@ Output = Annotated[
 ]
 Validation = Annotated[Path | None, typer.Option(help='Validation records.')]
 Model = Annotated[str | None, typer.Option(help='A name of `stepwise params`.')]
-Extractive = Annotated[
-  bool, typer.Option('--extractive', help='The non-stepwise twin.')
-]
+Twin = Annotated[bool, typer.Option('--twin', help='The non-stepwise twin.')]
 Steps = Annotated[int | None, typer.Option(min=1, help='Updates.')]
 Batch = Annotated[int | None, typer.Option(min=1, help='Examples per update.')]
 LearningRate = Annotated[float | None, typer.Option(help='Default: 1e-4.')]
@@ -63,7 +61,7 @@ _FLAGS = {
   'EvaluationConfig.validation': '--validation',
   'VALIDATION': '--validation',
   'ModelSpec.name': '--model',
-  'ModelSpec.extractive': '--extractive',
+  'ModelSpec.twin': '--twin',
   'TrainConfig.steps': '--steps',
   'InputConfig.batch_size': '--batch',
   'OptimizerConfig.learning_rate': '--learning-rate',
@@ -75,7 +73,7 @@ def train(
   records: Records = None,
   validation: Validation = None,
   model: Model = None,
-  extractive: Extractive = False,
+  twin: Twin = False,
   steps: Steps = None,
   batch: Batch = None,
   learning_rate: LearningRate = None,
@@ -99,7 +97,7 @@ def train(
     'EvaluationConfig.validation': validation,
     'VALIDATION': validation,
     'ModelSpec.name': model,
-    'ModelSpec.extractive': extractive or None,
+    'ModelSpec.twin': twin or None,
     'TrainConfig.steps': steps,
     'InputConfig.batch_size': batch,
     'OptimizerConfig.learning_rate': learning_rate,
@@ -145,7 +143,7 @@ def _writes(config: 'TrainConfig') -> bool:
   return isinstance(find_config(config.model.name), TransformerConfig)
 
 
-def _task(config: 'TrainConfig') -> 'Task | None':
+def _task(config: 'TrainConfig') -> 'TrainingTask | None':
   if not _writes(config):
     return None
   from stepwise.realization import realizer_task
@@ -181,7 +179,7 @@ def _train(
 
   initial = None
   if init is not None:
-    initial = _initial_params(init, config.model.extractive)
+    initial = _initial_params(init, config.model.twin)
   with _progress(config.steps) as on_step:
     try:
       return train(
@@ -196,12 +194,12 @@ def _train(
       raise typer.Exit(1) from error
 
 
-def _initial_params(init: Path, extractive: bool) -> Any:
+def _initial_params(init: Path, twin: bool) -> Any:
   """Weights of a bundle; a non-stepwise model may start from its twin."""
   from stepwise.checkpoints import load_bundle, twin_params
 
   bundle = load_bundle(init)
-  if extractive and bundle.config.stepwise:
+  if twin and bundle.config.stepwise:
     return twin_params(bundle)
   return bundle.variables['params']
 
@@ -250,14 +248,15 @@ def _save(
     save_realizer(folder, model, result.params, format, **options)
   else:
     from stepwise.checkpoints import save_bundle
-    from stepwise.training import ModelSpec, PredictConfig, resolve_model
+    from stepwise.inference import PredictConfig
+    from stepwise.training import ModelSpec, resolve_model
 
     # How it was measured, or was asked to choose, is how it should be used.
     measured, predict = config.evaluation.documents, config.evaluation.predict
     save_bundle(
       folder,
       # What training changed (dtype, dropout) is not a property of the model.
-      resolve_model(ModelSpec(config.model.name, config.model.extractive)),
+      resolve_model(ModelSpec(config.model.name, config.model.twin)),
       result.params,
       tokenizer=tokenizer,
       card=card,

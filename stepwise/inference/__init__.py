@@ -1,5 +1,10 @@
 """From records to chosen units: what every use of a trained model shares."""
 
+from stepwise.inference._bulk import (
+  InferenceReport,
+  digest_folder,
+  write_summaries,
+)
 from stepwise.inference._config import PredictConfig, default_config
 from stepwise.inference._limits import (
   Chooser,
@@ -21,14 +26,17 @@ __all__ = [
   'Budget',
   'Chooser',
   'Demands',
+  'InferenceReport',
   'PredictConfig',
   'Prediction',
   'Predictor',
   'Reading',
   'default_config',
+  'digest_folder',
   'inference_buckets',
   'longest_plan',
   'read_document',
   'reading_limits',
   'special_units',
+  'write_summaries',
 ]

@@ -17,7 +17,12 @@ from stepwise.data import Buckets
 from stepwise.layers import TransformerConfig
 from stepwise.models import LossSums, build_model, find_config
 from stepwise.realization._examples import Example, load_examples
-from stepwise.training import ModelSpec, Task, TrainConfig, Validation
+from stepwise.training import (
+  ModelSpec,
+  TrainConfig,
+  TrainingTask,
+  Validation,
+)
 
 # Fills arrays up, and begins what the decoder reads. For the vocabulary of
 # RoBERTa it is `<s>`, which no example has either; t5x does the same.
@@ -84,8 +89,8 @@ def resolve_realizer(spec: ModelSpec) -> TransformerConfig:
   config = find_config(spec.name)
   if not isinstance(config, TransformerConfig):
     raise InputError(f'{spec.name} selects; a realizer is needed to write.')
-  if spec.extractive:
-    raise InputError(f'{spec.name} writes text and has no extractive twin.')
+  if spec.twin:
+    raise InputError(f'{spec.name} writes text and has no twin.')
   changes: dict[str, Any] = {'remat': spec.remat}
   if spec.dropout is not None:
     changes['dropout'] = spec.dropout
@@ -94,7 +99,7 @@ def resolve_realizer(spec: ModelSpec) -> TransformerConfig:
   return dataclasses.replace(config, **changes)
 
 
-def realizer_task(config: TrainConfig) -> Task:
+def realizer_task(config: TrainConfig) -> TrainingTask:
   """Training a realizer on examples of `stepwise data realize`.
 
   `InputConfig.buckets` are sizes of inputs (`lengths`) and targets (`units`).
@@ -123,7 +128,7 @@ def realizer_task(config: TrainConfig) -> Task:
     buckets = config.input.buckets or fitting_buckets(examples)
     return Validation(lambda: _in_order(examples, buckets, size))
 
-  return Task(
+  return TrainingTask(
     model=model,
     module=module,
     embed=model.embed,

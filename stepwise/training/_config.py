@@ -33,14 +33,14 @@ class ModelSpec:
 
   Attributes:
     name: as `stepwise params` lists them.
-    extractive: take the non-stepwise twin.
+    twin: take the non-stepwise twin.
     dropout: None = that of the configuration.
     dtype: of activations, such as 'bfloat16'; None = that of the parameters.
     remat: recompute layers in the backward pass.
   """
 
   name: str
-  extractive: bool = False
+  twin: bool = False
   dropout: float | None = None
   dtype: str | None = None
   remat: bool = False
@@ -174,7 +174,7 @@ class TrainConfig:
     model, optimizer, input, evaluation, checkpoints, mesh: see there.
     steps: updates of the parameters.
     accumulate: micro-batches of every batch; its gradient is their sum.
-    positive_weight: of oracle units in the loss of extractive models.
+    positive_weight: of oracle units in the loss of a twin.
     seed: of initial values, dropout, shuffling and sampling.
     log_every: steps between lines of metrics.
     max_loss: a training loss above it stops the run, as nan does.

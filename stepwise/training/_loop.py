@@ -1,50 +1,60 @@
 """The training loop: update, check, log, evaluate, save."""
 
 import functools
+import math
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import grain
 import jax
+import numpy as np
 from jax.sharding import Mesh
 
 from stepwise._errors import InputError
-from stepwise.training._checkpoints import CheckpointStore
 from stepwise.training._config import TrainConfig, check_same_run
-from stepwise.training._divergence import check_finite
-from stepwise.training._evaluation import Evaluator, mean_loss
 from stepwise.training._input import Arrays
+from stepwise.training._mesh import (
+  choose_mesh,
+  gather,
+  place_batch,
+  with_rules,
+)
 from stepwise.training._metrics import (
   JsonLinesWriter,
   MetricWriter,
   TensorBoardWriter,
 )
 from stepwise.training._models import Loss
-from stepwise.training._optimizer import (
+from stepwise.training._step import (
   Schedule,
-  freeze,
-  make_optimizer,
-  make_schedule,
-)
-from stepwise.training._state import (
   StepMetrics,
   TrainState,
-  choose_mesh,
-  gather,
+  freeze,
   init_state,
   jit_update,
-  place_batch,
+  make_optimizer,
+  make_schedule,
   state_shapes,
   state_shardings,
-  with_rules,
 )
-from stepwise.training._task import Task, Validation, selector_task
+from stepwise.training._store import CheckpointStore
+from stepwise.training._task import (
+  Evaluator,
+  TrainingTask,
+  Validation,
+  selector_task,
+)
 
 CHECKPOINTS = 'checkpoints'
 METRICS = 'metrics.jsonl'
+
+
+class DivergenceError(RuntimeError):
+  """Training stopped: the loss is not finite, or above its limit."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class TrainResult:
 class _Problem:
   """The compiled parts of a run, and where its state lives."""
 
-  task: Task
+  task: TrainingTask
   mesh: Mesh
   schedule: Schedule
   update: Callable[[TrainState, Any], tuple[TrainState, StepMetrics]]
@@ -79,7 +89,7 @@ def train(
   config: TrainConfig,
   output: Path,
   *,
-  task: Task | None = None,
+  task: TrainingTask | None = None,
   initial_params: Any = None,
   evaluators: Sequence[Evaluator] = (),
   on_step: Callable[[int, Mapping[str, float]], object] = lambda *_: None,
@@ -118,7 +128,7 @@ def train(
 
 
 def load_trained(
-  config: TrainConfig, output: Path, task: Task | None = None
+  config: TrainConfig, output: Path, task: TrainingTask | None = None
 ) -> TrainResult:
   """The parameters that `train` returned, or would if it ended now."""
   store = _open_store(config, Path(output))
@@ -146,7 +156,7 @@ def _result(problem: _Problem, store: CheckpointStore) -> TrainResult:
   )
 
 
-def _make_problem(config: TrainConfig, task: Task) -> _Problem:
+def _make_problem(config: TrainConfig, task: TrainingTask) -> _Problem:
   schedule = make_schedule(
     config.optimizer, embed=task.embed, steps=config.steps
   )
@@ -325,3 +335,49 @@ class _Run:
 
 def _leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
   return jax.tree_util.tree_flatten_with_path(tree)[0]
+
+
+def mean_loss(
+  sums_of: Callable[[Any, Any], Any], params: Any, batches: Iterable[Any]
+) -> dict[str, float]:
+  """Mean loss and accuracy over all terms of all batches.
+
+  Args:
+    sums_of: `(params, batch) -> LossSums`, without dropout.
+    params: of the model.
+    batches: on the devices.
+  """
+  total = np.zeros(3)
+  for batch in batches:
+    total += np.array(jax.device_get(sums_of(params, batch)), float)
+  loss, weight, correct = total
+  return {
+    'validation/loss': loss / max(weight, 1),
+    'validation/accuracy': correct / max(weight, 1),
+  }
+
+
+def check_finite(
+  step: int,
+  metrics: StepMetrics,
+  arrays: dict[str, np.ndarray],
+  *,
+  max_loss: float,
+  output: Path,
+) -> None:
+  """Raises a `DivergenceError` if an update went wrong.
+
+  The batch is written to `diverged_STEP.npz`, under the names of its arrays;
+  with the newest checkpoint before the step it can be replayed.
+  """
+  loss, norm = float(metrics.loss), float(metrics.gradient_norm)
+  if math.isfinite(loss) and math.isfinite(norm) and loss <= max_loss:
+    return
+  path = output / f'diverged_{step}.npz'
+  beside = output / f'diverged_{step}.new.npz'
+  np.savez_compressed(beside, step=step, **arrays)  # pyright: ignore
+  os.replace(beside, path)
+  raise DivergenceError(
+    f'training diverged at step {step}: the loss is {loss:g} (limit'
+    f' {max_loss:g}), the gradient norm {norm:g}; the batch is in {path}.'
+  )

@@ -39,7 +39,7 @@ def resolve_model(spec: ModelSpec) -> Selector:
   config = find_config(spec.name)
   if isinstance(config, TransformerConfig):
     raise InputError(f'{spec.name} writes text; it cannot be trained to select')
-  if spec.extractive and config.stepwise:
+  if spec.twin and config.stepwise:
     config = twin(config)
   changes: dict[str, Any] = _remat(body(config)) if spec.remat else {}
   if spec.dropout is not None:

@@ -7,11 +7,16 @@ from typing import Any
 import grain
 from flax import linen as nn
 
+from stepwise._errors import InputError
+from stepwise.documents import read_documents
+from stepwise.evaluation import KINDS, MEASURES, rouge_scores
+from stepwise.inference import PredictConfig, Predictor, Reading
 from stepwise.models import Batch, build_model
 from stepwise.training._config import TrainConfig
-from stepwise.training._evaluation import Evaluator, rouge_evaluator
 from stepwise.training._input import (
   Arrays,
+  Examples,
+  Labelled,
   load_labelled,
   open_batches,
   training_examples,
@@ -19,11 +24,15 @@ from stepwise.training._input import (
 )
 from stepwise.training._models import (
   Loss,
+  Selector,
   body,
   dummy_batch,
   loss_of,
   resolve_model,
 )
+
+# Takes the parameters as numpy arrays, returns named numbers.
+Evaluator = Callable[[Any], dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Validation:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingTask:
   """A model, its loss, and where its batches come from.
 
   Attributes:
@@ -65,7 +74,7 @@ class Task:
   open_validation: Callable[[], Validation | None]
 
 
-def selector_task(config: TrainConfig) -> Task:
+def selector_task(config: TrainConfig) -> TrainingTask:
   """Training a model to choose units of records."""
   model = resolve_model(config.model)
   module = build_model(model)
@@ -91,7 +100,7 @@ def selector_task(config: TrainConfig) -> Task:
       evaluators,
     )
 
-  return Task(
+  return TrainingTask(
     model=model,
     module=module,
     embed=body(model).embed,
@@ -101,3 +110,53 @@ def selector_task(config: TrainConfig) -> Task:
     open_input=open_input,
     open_validation=open_validation,
   )
+
+
+def rouge_evaluator(
+  model: Selector,
+  labelled: Sequence[Labelled],
+  documents: str,
+  config: PredictConfig,
+) -> Evaluator:
+  """Mean ROUGE F1 (0 to 100) of decoded summaries.
+
+  Args:
+    model: configuration of the model.
+    labelled: validation records.
+    documents: the file they were built from, with reference summaries.
+    config: how to decode.
+  """
+  readings = _readings(labelled, documents)
+  buckets = Examples(labelled, 'all').buckets
+
+  def evaluate(params: Any) -> dict[str, float]:
+    chosen = Predictor(model, params, config, buckets)(readings)
+    scores = rouge_scores(
+      [
+        [reading.document.units[unit] for unit in units]
+        for reading, units in zip(readings, chosen, strict=True)
+      ],
+      [reading.document.summary for reading in readings],
+    )
+    f1 = 100 * scores.mean(axis=0)[:, MEASURES.index('f1')]
+    return {
+      f'validation/{kind}': float(score)
+      for kind, score in zip(KINDS, f1, strict=True)
+    }
+
+  return evaluate
+
+
+def _readings(labelled: Sequence[Labelled], documents: str) -> list[Reading]:
+  by_id = {
+    document.id: document
+    for document in read_documents(documents, on_error=lambda bad: None)
+  }
+  readings = []
+  for record, _ in labelled:
+    if record.id not in by_id:
+      raise InputError(
+        f'{documents} has no document {record.id!r} of the validation records.'
+      )
+    readings.append(Reading(by_id[record.id], record))
+  return readings

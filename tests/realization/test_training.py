@@ -127,10 +127,8 @@ def test_what_cannot_be_trained(tmp_path):
   examples = write_examples(tmp_path / 'examples.jsonl')
   with pytest.raises(InputError, match='bertsum_tiny selects; a realizer is'):
     realizer_task(make_run(examples, model=ModelSpec('bertsum_tiny')))
-  with pytest.raises(
-    InputError, match='writes text and has no extractive twin'
-  ):
-    realizer_task(make_run(examples, model=ModelSpec(TINY, extractive=True)))
+  with pytest.raises(InputError, match='writes text and has no twin'):
+    realizer_task(make_run(examples, model=ModelSpec(TINY, twin=True)))
 
 
 @pytest.mark.parametrize(

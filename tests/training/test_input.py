@@ -19,7 +19,7 @@ from stepwise.training._input import (
 from tests.training.runs import write_records
 
 HIBERT = resolve_model(ModelSpec('hibert_tiny'))
-TWIN = resolve_model(ModelSpec('hibert_tiny', extractive=True))
+TWIN = resolve_model(ModelSpec('hibert_tiny', twin=True))
 
 
 @pytest.fixture(scope='module')

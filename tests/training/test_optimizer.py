@@ -7,7 +7,7 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.training import OptimizerConfig, make_optimizer, make_schedule
-from stepwise.training._optimizer import decay_mask, freeze
+from stepwise.training._step import decay_mask, freeze
 
 PARAMS = {
   'dense': {'kernel': jnp.array([[1.0, -2.0, 3.0]]), 'bias': jnp.array([0.5])},

@@ -21,7 +21,7 @@ from orbax.checkpoint import checkpoint_managers
 
 from stepwise._errors import InputError
 from stepwise.training._config import CheckpointConfig
-from stepwise.training._state import TrainState
+from stepwise.training._step import TrainState
 
 _SEAL = 'seal.json'
 _DAMAGED = 'damaged'

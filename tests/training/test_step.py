@@ -9,15 +9,9 @@ from stepwise.layers import make_mesh
 from stepwise.models import build_model
 from stepwise.training import ModelSpec, lower_update, resolve_model
 from stepwise.training._input import Examples, TrainingBatches, load_labelled
+from stepwise.training._mesh import gather, place_batch, with_rules
 from stepwise.training._models import loss_of
-from stepwise.training._state import (
-  gather,
-  init_state,
-  make_update,
-  place_batch,
-  state_shardings,
-  with_rules,
-)
+from stepwise.training._step import init_state, make_update, state_shardings
 from tests.training.runs import BUCKETS, write_records
 
 CONFIG = resolve_model(ModelSpec('hibert_tiny', dropout=0.0))

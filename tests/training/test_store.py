@@ -6,7 +6,7 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.training import CheckpointConfig, CheckpointStore, TrainState
-from stepwise.training._checkpoints import damage, seal, set_aside_damaged
+from stepwise.training._store import damage, seal, set_aside_damaged
 
 
 def state(step):

@@ -1,4 +1,4 @@
-"""The state of a run, and one update of it."""
+"""One update: the optimizer, the state of a run, and how a batch changes it."""
 
 import functools
 from collections.abc import Callable
@@ -6,16 +6,15 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from flax import linen as nn
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
-from stepwise.layers import DEFAULT_RULES, make_mesh, param_shardings
 from stepwise.models import Batch, LossSums, build_model
-from stepwise.training._config import MeshConfig
+from stepwise.training._config import OptimizerConfig
+from stepwise.training._mesh import Dummy, param_layout, with_rules
 from stepwise.training._models import (
   Loss,
   Selector,
@@ -23,8 +22,9 @@ from stepwise.training._models import (
   loss_of,
 )
 
-# Makes the smallest arguments of a model, to initialise it.
-Dummy = Callable[[], tuple[Any, ...]]
+Schedule = Callable[[Any], jax.Array]
+
+_NOT_DECAYED = ('bias', 'scale')
 
 
 class TrainState(NamedTuple):
@@ -51,21 +51,111 @@ class StepMetrics(NamedTuple):
   gradient_norm: Float[Array, '']
 
 
-def choose_mesh(config: MeshConfig, batch_size: int, accumulate: int) -> Mesh:
-  """The mesh; every micro-batch must spread evenly over its data axis."""
-  devices = jax.device_count()
-  data = config.data or max(devices // config.model, 1)
-  if data * config.model > devices:
-    raise InputError(
-      f'a {data} x {config.model} mesh needs {data * config.model} devices,'
-      f' there are {devices}.'
-    )
-  if batch_size // accumulate % data:
-    raise InputError(
-      f'batch_size is {batch_size} in {accumulate} micro-batches, each must be'
-      f' a multiple of the {data} data devices.'
-    )
-  return make_mesh(data, config.model)
+def make_schedule(
+  config: OptimizerConfig, *, embed: int, steps: int
+) -> Schedule:
+  """Learning rate of update t, counted from 1.
+
+  With warm-up w and n steps:
+
+    constant      base min(1, t / w)
+    linear        base min(t / w, (n - t) / (n - w))
+    inverse_sqrt  base embed^-0.5 min(t^-0.5, t w^-1.5)
+  """
+  base, warmup = config.learning_rate, config.warmup
+
+  def schedule(count: Any) -> jax.Array:
+    # optax counts updates from 0.
+    t = jnp.asarray(count, jnp.float32) + 1
+    growth = t / max(warmup, 1)
+    if config.schedule == 'inverse_sqrt':
+      scale = base * embed**-0.5
+      return scale * jnp.minimum(t**-0.5, t * warmup**-1.5)
+    if config.schedule == 'linear':
+      decay = (steps - t) / max(steps - warmup, 1)
+      return base * jnp.clip(jnp.minimum(growth, decay), 0, 1)
+    return base * jnp.minimum(growth, 1)
+
+  return schedule
+
+
+def make_optimizer(
+  config: OptimizerConfig, schedule: Schedule
+) -> optax.GradientTransformation:
+  """Clips, adapts, decays and scales, in this order."""
+  adam = optax.scale_by_adam if config.bias_correction else scale_by_raw_adam
+  parts = [adam(b1=config.beta1, b2=config.beta2, eps=config.epsilon)]
+  if config.clip_norm is not None:
+    parts.insert(0, optax.clip_by_global_norm(config.clip_norm))
+  if config.weight_decay:
+    parts.append(optax.add_decayed_weights(config.weight_decay, decay_mask))
+  parts.append(optax.scale_by_learning_rate(schedule))
+  if config.frozen:
+    mask = functools.partial(frozen_mask, prefixes=config.frozen)
+    parts.append(optax.masked(optax.set_to_zero(), mask))
+  return optax.chain(*parts)
+
+
+def scale_by_raw_adam(
+  b1: float, b2: float, eps: float
+) -> optax.GradientTransformation:
+  """Adam without bias correction, as BERT and ETC were trained.
+
+    m <- b1 m + (1 - b1) g;  v <- b2 v + (1 - b2) g^2;  update m / (sqrt(v) + e)
+
+  The first updates are larger: m and v grow from 0 at different speeds.
+  """
+
+  def init(params: Any) -> optax.ScaleByAdamState:
+    zeros = optax.tree.zeros_like(params)
+    return optax.ScaleByAdamState(jnp.zeros([], jnp.int32), zeros, zeros)
+
+  def update(
+    updates: Any, state: optax.ScaleByAdamState, params: Any = None
+  ) -> tuple[Any, optax.ScaleByAdamState]:
+    del params
+    mu = optax.tree.update_moment(updates, state.mu, b1, 1)
+    nu = optax.tree.update_moment(updates, state.nu, b2, 2)
+    scaled = jax.tree.map(lambda m, v: m / (jnp.sqrt(v) + eps), mu, nu)
+    count = optax.safe_increment(state.count)
+    return scaled, optax.ScaleByAdamState(count, mu, nu)
+
+  return optax.GradientTransformation(init, update)  # pyright: ignore
+
+
+def frozen_mask(params: Any, prefixes: tuple[str, ...]) -> Any:
+  """True for parameters whose path begins with one of the prefixes."""
+  wanted = [tuple(prefix.split('/')) for prefix in prefixes]
+
+  def frozen(path: tuple[Any, ...], leaf: Any) -> bool:
+    del leaf
+    names = tuple(entry.key for entry in path)
+    return any(names[: len(prefix)] == prefix for prefix in wanted)
+
+  return jax.tree_util.tree_map_with_path(frozen, params)
+
+
+def freeze(params: Any, prefixes: tuple[str, ...]) -> Any:
+  """The same values; no gradient flows to those that are frozen."""
+  mask = frozen_mask(params, prefixes)
+  for prefix in prefixes:
+    if not any(jax.tree.leaves(frozen_mask(params, (prefix,)))):
+      raise InputError(f'frozen has {prefix!r}, but no parameter is there.')
+  return jax.tree.map(
+    lambda leaf, frozen: jax.lax.stop_gradient(leaf) if frozen else leaf,
+    params,
+    mask,
+  )
+
+
+def decay_mask(params: Any) -> Any:
+  """True for what decays: all but biases and the parameters of norms."""
+
+  def decays(path: tuple[Any, ...], leaf: Any) -> bool:
+    del leaf
+    return path[-1].key not in _NOT_DECAYED
+
+  return jax.tree_util.tree_map_with_path(decays, params)
 
 
 def state_shardings(
@@ -78,10 +168,9 @@ def state_shardings(
 
   `dummy` makes the smallest arguments of the model.
   """
-  boxed = jax.eval_shape(model.init, jax.random.key(0), *dummy())
-  params = param_shardings(boxed, mesh)['params']
+  values, params = param_layout(model, mesh, dummy)
   whole = NamedSharding(mesh, PartitionSpec())
-  shapes = jax.eval_shape(optimizer.init, nn.unbox(boxed)['params'])
+  shapes = jax.eval_shape(optimizer.init, values)
   moments = optax.tree.map_params(
     optimizer,
     lambda _, sharding: sharding,
@@ -233,39 +322,3 @@ def _split_rows(array: Array, parts: int) -> Array:
   """Micro-batches of every `parts`-th row: each stays spread over devices."""
   rows = array.reshape(-1, parts, *array.shape[1:])
   return jnp.swapaxes(rows, 0, 1)
-
-
-def place_batch(
-  arrays: dict[str, np.ndarray], mesh: Mesh, kind: Any = Batch
-) -> Any:
-  """Puts the rows of a batch, a named tuple, on the data axis.
-
-  Every process holds the whole batch and hands over only its own rows.
-  """
-  sharding = NamedSharding(mesh, PartitionSpec('data'))
-
-  def place(array: np.ndarray) -> Array:
-    return jax.make_array_from_callback(
-      array.shape, sharding, lambda index: array[index]
-    )
-
-  fields = [name for name in kind._fields if name in arrays]
-  return kind(**{name: place(arrays[name]) for name in fields})
-
-
-def gather(tree: Any, mesh: Mesh) -> Any:
-  """The whole tree as numpy arrays, in every process."""
-  whole = NamedSharding(mesh, PartitionSpec())
-  # Donating would destroy the caller's arrays.
-  replicate = jax.jit(lambda tree: tree, out_shardings=whole)
-  return jax.tree.map(np.asarray, replicate(tree))
-
-
-def with_rules(mesh: Mesh, function: Callable[..., Any]) -> Callable[..., Any]:
-  """Runs a function where logical axis names mean axes of the mesh."""
-
-  def run(*args: Any) -> Any:
-    with jax.set_mesh(mesh), nn.logical_axis_rules(list(DEFAULT_RULES)):
-      return function(*args)
-
-  return run

@@ -13,13 +13,9 @@ from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise.data import ResumableLines, Tokenizer
 from stepwise.documents import find_format, parse_item
-from stepwise.inference import (
-  Chooser,
-  PredictConfig,
-  Predictor,
-  Reading,
-  read_document,
-)
+from stepwise.inference._config import PredictConfig
+from stepwise.inference._limits import Chooser, read_document
+from stepwise.inference._predict import Predictor, Reading
 
 # Batches between two writes: a killed run repeats no more than these.
 _BATCHES_PER_WRITE = 8
