@@ -29,6 +29,12 @@ from stepwise.evaluation import (
   content_selection,
   relation_generation,
 )
+from stepwise.extraction import (
+  oracle_plan,
+  read_outputs,
+  stated_relations,
+  tokenize,
+)
 from stepwise.realization import (
   Realizer,
   SearchConfig,
@@ -36,16 +42,8 @@ from stepwise.realization import (
   known_entries,
   open_realizer,
 )
-from stepwise.rotowire import (
-  Game,
-  Plan,
-  game_table,
-  oracle_plan,
-  read_games,
-  read_outputs,
-  stated_relations,
-  tokenize,
-)
+from stepwise.rotowire import Game, game_table, read_games
+from stepwise.tables import Plan
 
 SAMPLES = 1000
 COLUMNS = ('RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU')

@@ -1,13 +1,8 @@
 """The option `--extractor` of verbs that read texts about games."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-from stepwise._errors import InputError
-
-if TYPE_CHECKING:
-  from stepwise.rotowire import Extractor
 
 ExtractorName = Annotated[
   str,
@@ -16,16 +11,3 @@ ExtractorName = Annotated[
     help='What finds relations in texts: lookup, conv or ensemble.',
   ),
 ]
-
-
-def find_extractor(name: str) -> 'Extractor':
-  """The extractor of that name; JAX is loaded only for a learned one."""
-  from stepwise.rotowire import EXTRACTORS
-
-  if name not in EXTRACTORS:
-    import stepwise.extraction  # noqa: F401, adds the learned ones.
-  if name not in EXTRACTORS:
-    raise InputError(
-      f'extractor is {name!r}; known ones are {sorted(EXTRACTORS)}.'
-    )
-  return EXTRACTORS[name]

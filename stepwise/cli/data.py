@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._extractors import ExtractorName, find_extractor
+from stepwise.cli._extractors import ExtractorName
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -213,13 +213,9 @@ def rotowire(
 ) -> None:
   """Writes training records of planners: tables and oracle plans of games."""
   from stepwise.data import save_records
-  from stepwise.rotowire import (
-    PlanRecordOptions,
-    PlanRecordReport,
-    oracle_plan,
-    plan_records,
-    read_games,
-  )
+  from stepwise.extraction import find_extractor, oracle_plan
+  from stepwise.rotowire import PlanRecordOptions, plan_records, read_games
+  from stepwise.tables import PlanRecordReport
 
   extract = find_extractor(extractor)
   options = PlanRecordOptions(table, max_units, max_unit_tokens, max_steps)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._extractors import ExtractorName, find_extractor
+from stepwise.cli._extractors import ExtractorName
 from stepwise.cli._output_files import JsonOut, check_folder, save_json
 
 if TYPE_CHECKING:
   from rich.table import Table
 
-  from stepwise.rotowire import RotowireScores
+  from stepwise.extraction import RotowireScores
 
 Predictions = Annotated[
   Path,
@@ -48,7 +48,8 @@ def evaluate_rotowire(
   """
   from rich.console import Console
 
-  from stepwise.rotowire import evaluate_outputs, read_games, read_outputs
+  from stepwise.extraction import evaluate_outputs, find_extractor, read_outputs
+  from stepwise.rotowire import read_games
 
   check_folder(json_out)
   find_extractor(extractor)

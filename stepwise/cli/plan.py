@@ -13,7 +13,8 @@ if TYPE_CHECKING:
   from rich.table import Table as RichTable
 
   from stepwise.planning import Planner
-  from stepwise.rotowire import Game, Plan
+  from stepwise.rotowire import Game
+  from stepwise.tables import Plan
 
 Games = Annotated[
   Path,
@@ -65,7 +66,8 @@ def plan(
   An entry is written as TYPE(entity)=value. With --json, every game is a line
   that `stepwise evaluate-rotowire` scores.
   """
-  from stepwise.rotowire import plan_to_json, read_games
+  from stepwise.rotowire import read_games
+  from stepwise.tables import plan_to_json
 
   if as_json and as_table:
     raise InputError('--json and --table are given: choose one of them.')

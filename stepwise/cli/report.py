@@ -11,7 +11,8 @@ from stepwise.cli._output_files import check_folder, save_page
 
 if TYPE_CHECKING:
   from stepwise.realization import Realizer
-  from stepwise.rotowire import Game, Plan
+  from stepwise.rotowire import Game
+  from stepwise.tables import Plan
 
 GameFile = Annotated[
   Path, typer.Argument(metavar='GAME', help='Box score, as Rotowire has it.')
@@ -89,7 +90,7 @@ def _game(path: Path, index: int | None) -> 'Game':
 
 def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
   from stepwise.realization import check_plan, known_entries
-  from stepwise.rotowire import parse_plan
+  from stepwise.tables import parse_plan
 
   if path is None:
     from stepwise.cli._compilation_cache import use_compilation_cache

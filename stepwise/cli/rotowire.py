@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._extractors import ExtractorName, find_extractor
+from stepwise.cli._extractors import ExtractorName
 
 app = typer.Typer(
   help='Oracle plans of Rotowire games, and baselines for planners.',
@@ -27,13 +27,13 @@ def stats(
   files: Files, extractor: ExtractorName = 'lookup', as_json: AsJson = False
 ) -> None:
   """Entries and sentences per oracle plan; games that files share."""
-  from stepwise.rotowire import (
+  from stepwise.extraction import (
     PUBLISHED_ENTRIES,
     PUBLISHED_SENTENCES,
-    count_shared,
+    find_extractor,
     plan_statistics,
-    read_games,
   )
+  from stepwise.rotowire import count_shared, read_games
 
   extract = find_extractor(extractor)
   games = [read_games(path) for path in files]
@@ -82,14 +82,14 @@ def baseline(
   nearest: the plan of the most similar training game. Training games that are
   among the games to plan are left out.
   """
+  from stepwise.extraction import find_extractor, oracle_plan
   from stepwise.rotowire import (
     frequent_entry_plans,
     nearest_game_plans,
-    oracle_plan,
-    plan_to_json,
     read_games,
     same_game,
   )
+  from stepwise.tables import plan_to_json
 
   planners = {'frequent': frequent_entry_plans, 'nearest': nearest_game_plans}
   if name not in planners:

@@ -10,7 +10,7 @@ from stepwise._errors import InputError
 from stepwise.cli._output_files import JsonOut, check_folder, save_json
 
 if TYPE_CHECKING:
-  from stepwise.extraction import Trained
+  from stepwise.extraction.learned import Trained
   from stepwise.rotowire import Game
 
 Games = Annotated[Path, typer.Argument(help='Training games with summaries.')]
@@ -46,7 +46,7 @@ def train_extractor(
   The extractor `conv` is the first model alone, `ensemble` all of them. Games
   that are also among the held-out ones are not trained on.
   """
-  from stepwise.extraction import (
+  from stepwise.extraction.learned import (
     ExtractorTraining,
     check_target,
     save_extractor,
@@ -92,8 +92,8 @@ def _print_update(model: str, update: int, total: int, loss: float) -> None:
 def _agreement(
   trained: 'Trained', games: list['Game']
 ) -> dict[str, dict[str, float]]:
-  from stepwise.extraction import LearnedExtractor, Trained, evaluate_extractor
-  from stepwise.rotowire import lookup_relations
+  from stepwise.extraction import evaluate_extractor, lookup_relations
+  from stepwise.extraction.learned import LearnedExtractor, Trained
 
   conv = Trained(trained.vocabulary, trained.models[:1])
   extractors = {

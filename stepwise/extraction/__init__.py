@@ -1,78 +1,73 @@
-"""Learned record extractors, in JAX; the rules are in `stepwise.rotowire`.
+"""What texts about games say: extractors of relations, plans, scores.
 
-Importing it adds the bundled extractors to `stepwise.rotowire.EXTRACTORS`:
-`conv`, one convolutional model, as in the paper, and `ensemble`, convolutional
-and LSTM models, as the metrics of the field use.
+`find_extractor` knows them by name: `lookup` is rules, pure Python; `conv` and
+`ensemble` are learned, and `stepwise.extraction.learned` loads JAX for them.
 """
 
-from collections.abc import Sequence
-
-from stepwise.extraction._evaluation import Agreement, evaluate_extractor
-from stepwise.extraction._extract import LearnedExtractor, bundled_extractor
-from stepwise.extraction._features import (
-  Features,
-  Vocabulary,
-  featurise,
-  frequent_words,
-  labels,
+from stepwise.extraction._agreement import Agreement, evaluate_extractor
+from stepwise.extraction._candidates import Candidate, find_candidates
+from stepwise.extraction._evaluate import RotowireScores, evaluate_outputs
+from stepwise.extraction._extractors import (
+  EXTRACTORS,
+  Extractor,
+  find_extractor,
 )
-from stepwise.extraction._files import (
-  bundled_folder,
-  check_target,
-  load_extractor,
-  save_extractor,
+from stepwise.extraction._lookup import Extraction, lookup_relations
+from stepwise.extraction._mentions import (
+  AnnotatedSentence,
+  Mention,
+  find_entity,
+  read_sentences,
 )
-from stepwise.extraction._models import (
-  Classifier,
-  ClassifierConfig,
-  log_probabilities,
+from stepwise.extraction._oracle import (
+  oracle_plan,
+  planned_sentences,
+  stated_relations,
 )
-from stepwise.extraction._training import (
-  ExtractorTraining,
-  Trained,
-  marginal_loss,
-  train_extractor,
+from stepwise.extraction._outputs import Outputs, parse_tuple, read_outputs
+from stepwise.extraction._statistics import (
+  PUBLISHED_ENTRIES,
+  PUBLISHED_SENTENCES,
+  PlanStatistics,
+  plan_statistics,
 )
-from stepwise.rotowire import EXTRACTORS, Extraction, Game, Sentence
+from stepwise.extraction._text import (
+  Number,
+  find_numbers,
+  parse_number,
+  sentence_tokens,
+  tokenize,
+)
 
 __all__ = [
+  'EXTRACTORS',
+  'PUBLISHED_ENTRIES',
+  'PUBLISHED_SENTENCES',
   'Agreement',
-  'Classifier',
-  'ClassifierConfig',
-  'ExtractorTraining',
-  'Features',
-  'LearnedExtractor',
-  'Trained',
-  'Vocabulary',
-  'bundled_extractor',
-  'bundled_folder',
-  'check_target',
-  'conv_relations',
-  'ensemble_relations',
+  'AnnotatedSentence',
+  'Candidate',
+  'Extraction',
+  'Extractor',
+  'Mention',
+  'Number',
+  'Outputs',
+  'PlanStatistics',
+  'RotowireScores',
   'evaluate_extractor',
-  'featurise',
-  'frequent_words',
-  'labels',
-  'load_extractor',
-  'log_probabilities',
-  'marginal_loss',
-  'save_extractor',
-  'train_extractor',
+  'evaluate_outputs',
+  'find_candidates',
+  'find_entity',
+  'find_extractor',
+  'find_numbers',
+  'lookup_relations',
+  'oracle_plan',
+  'parse_number',
+  'parse_tuple',
+  'plan_statistics',
+  'planned_sentences',
+  'read_outputs',
+  'read_sentences',
+  'sentence_tokens',
+  'stated_relations',
+  'tokenize',
 ]
-
-
-def conv_relations(
-  sentences: Sequence[Sentence], game: Game
-) -> list[Extraction]:
-  """The `conv` extractor; its weights are loaded when it is first used."""
-  return bundled_extractor('conv')(sentences, game)
-
-
-def ensemble_relations(
-  sentences: Sequence[Sentence], game: Game
-) -> list[Extraction]:
-  """The `ensemble` extractor, likewise."""
-  return bundled_extractor('ensemble')(sentences, game)
-
-
-EXTRACTORS.update(conv=conv_relations, ensemble=ensemble_relations)

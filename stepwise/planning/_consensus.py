@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from stepwise.rotowire import SPECIAL_UNITS
+from stepwise.tables import SPECIAL_UNITS
 
 _BREAK = SPECIAL_UNITS.index('eos')
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepwise.pages import Page, PageStep, PageUnit
 from stepwise.planning._planner import PlanTrace
-from stepwise.rotowire import SPECIAL_UNITS
+from stepwise.tables import SPECIAL_UNITS
 
 _BREAK, _STOP = (SPECIAL_UNITS.index(name) for name in ('eos', 'eot'))
 

@@ -29,16 +29,14 @@ from stepwise.models import (
   greedy_plans,
 )
 from stepwise.planning._consensus import inclusion, revise
-from stepwise.rotowire import (
+from stepwise.rotowire import Game, read_table, with_names
+from stepwise.tables import (
   SPECIAL_UNITS,
-  Game,
   Plan,
   Table,
   plan_from_units,
   plan_masks,
-  read_table,
   table_record,
-  with_names,
 )
 
 _STOP, _BEGIN = SPECIAL_UNITS.index('eot'), SPECIAL_UNITS.index('beg')

@@ -12,6 +12,11 @@ from jaxtyping import Int32
 
 from stepwise._errors import InputError
 from stepwise.data import Tokenizer, open_for_reading, replace_when_done
+from stepwise.extraction import (
+  AnnotatedSentence,
+  find_extractor,
+  planned_sentences,
+)
 from stepwise.realization._inputs import (
   TEAM_CONTEXT,
   GameInputs,
@@ -19,13 +24,8 @@ from stepwise.realization._inputs import (
   SentenceInput,
   encode_inputs,
 )
-from stepwise.rotowire import (
-  EXTRACTORS,
-  Game,
-  Relation,
-  Sentence,
-  planned_sentences,
-)
+from stepwise.rotowire import Game
+from stepwise.tables import Relation
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ExampleOptions:
     covered: leave out sentences with a number that is neither in their plan
       nor a team's points, wins or losses: nobody could write them from it.
     max_input, max_target: longer examples are left out; None = none is.
-    extractor: of oracle plans, a name of `stepwise.rotowire.EXTRACTORS`.
+    extractor: of oracle plans, a name of `stepwise.extraction.EXTRACTORS`.
   """
 
   format: InputFormat = InputFormat()
@@ -89,7 +89,7 @@ def sentence_pairs(
   """
   make, previous = GameInputs(game, format), ''
   pairs = []
-  for sentence, relations in planned_sentences(game, EXTRACTORS[extractor]):
+  for sentence, relations in planned_sentences(game, find_extractor(extractor)):
     known = make.known(relations)
     if known:
       text = ' '.join(sentence.tokens)
@@ -100,7 +100,7 @@ def sentence_pairs(
 
 
 def _is_covered(
-  sentence: Sentence, relations: Sequence[Relation], game: Game
+  sentence: AnnotatedSentence, relations: Sequence[Relation], game: Game
 ) -> bool:
   known = {relation.value for relation in relations}
   known |= {team.values[type] for team in game.teams for type in TEAM_CONTEXT}

@@ -8,9 +8,9 @@ finger and keyboard all work.
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from stepwise.realization._inputs import MATCH
 from stepwise.realization._report import GameReport, PlacedEntry
-from stepwise.rotowire import Relation, game_table, rotowire_schema
+from stepwise.rotowire import MATCH, game_table, rotowire_schema
+from stepwise.tables import Relation
 
 _PAGE = """<!doctype html>
 <html lang="en">

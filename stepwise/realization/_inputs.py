@@ -12,7 +12,16 @@ from typing import NamedTuple
 
 from stepwise._errors import InputError
 from stepwise.data import Tokenizer
-from stepwise.rotowire import Game, Plan, Relation, game_table, tokenize
+from stepwise.extraction import tokenize
+from stepwise.rotowire import (
+  DATE,
+  MATCH,
+  PLAYER_TEAM,
+  START_POSITION,
+  Game,
+  game_table,
+)
+from stepwise.tables import Plan, Relation
 
 # Of both teams, in this order, whatever the plan says.
 TEAM_CONTEXT = (
@@ -20,8 +29,7 @@ TEAM_CONTEXT = (
   'TEAM-SIDE',
 )
 # Of every player of the sentence.
-PLAYER_CONTEXT = ('PLAYER-START_POSITION', 'PLAYER-TEAM')
-MATCH, DATE = 'match', 'MATCH-DATE'
+PLAYER_CONTEXT = (START_POSITION, PLAYER_TEAM)
 
 
 @dataclass(frozen=True)

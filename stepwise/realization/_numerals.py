@@ -22,7 +22,7 @@ import numpy as np
 
 from stepwise._typing import Array, Bool, Int
 from stepwise.data import Tokenizer
-from stepwise.rotowire import parse_number
+from stepwise.extraction import parse_number
 
 ROOT = 0
 _LARGEST_WORD = 19

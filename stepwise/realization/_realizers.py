@@ -17,7 +17,6 @@ from stepwise.checkpoints import Bundle
 from stepwise.realization._bundle import load_realizer
 from stepwise.realization._config import SearchConfig
 from stepwise.realization._inputs import (
-  DATE,
   TEAM_CONTEXT,
   GameInputs,
   InputFormat,
@@ -32,7 +31,8 @@ from stepwise.realization._text import (
   restore_case,
 )
 from stepwise.realization._training import PAD
-from stepwise.rotowire import Game, Plan, Relation
+from stepwise.rotowire import DATE, Game
+from stepwise.tables import Plan, Relation
 
 Sentences = tuple[str, ...]
 # The name of the realizer that comes with the package.

@@ -4,17 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stepwise.extraction import planned_sentences, sentence_tokens
 from stepwise.realization._realizers import Realizer
-from stepwise.rotowire import (
-  Game,
-  Plan,
-  Relation,
-  planned_sentences,
-  sentence_tokens,
-)
-
-# What `planned_sentences` does not look for in a text.
-_NOT_LOOKED_FOR = ('TEAM-SIDE', 'PLAYER-START_POSITION', 'PLAYER-TEAM')
+from stepwise.rotowire import ROLE_TYPES, Game
+from stepwise.tables import Plan, Relation
 
 
 @dataclass(frozen=True)
@@ -98,7 +91,7 @@ def write_report(
 
 
 def _placed(relation: Relation, found: set[Relation]) -> PlacedEntry:
-  looked_for = relation.type not in _NOT_LOOKED_FOR
+  looked_for = relation.type not in ROLE_TYPES
   return PlacedEntry(relation, relation in found if looked_for else None)
 
 

@@ -7,9 +7,16 @@ for whom and where, which the table always tells.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stepwise.realization._inputs import DATE
 from stepwise.realization._realizers import Sentences, check_plans
-from stepwise.rotowire import Game, Plan, Relation, Team
+from stepwise.rotowire import (
+  DATE,
+  NAME_TYPES,
+  PLAYER_TEAM,
+  START_POSITION,
+  Game,
+  Team,
+)
+from stepwise.tables import Plan, Relation, weekday
 
 # What follows the value, for one and for more.
 _COUNTS = {
@@ -73,7 +80,7 @@ class _Report:
   def _sentence(self, sentence: Sequence[Relation]) -> str:
     said, clauses = _by_entity(sentence), []
     if any(relation.type == DATE for relation in sentence):
-      day = f'on {self._game.date.strftime("%A")}'
+      day = f'on {weekday(self._game.date)}'
       silent = all(map(_is_silent, said.values()))
       clauses = [] if silent else list(self._clauses(said))
       clauses[:1] = [f'{clauses[0] if clauses else self._meeting()} {day}']
@@ -151,13 +158,13 @@ class _Report:
     self, entity: str, values: Mapping[str, str], facts: Mapping[str, str]
   ) -> str:
     name = self._player_name(entity)
-    position = _POSITIONS.get(values.get('PLAYER-START_POSITION', ''))
+    position = _POSITIONS.get(values.get(START_POSITION, ''))
     if not facts:
       role = f'the starting {position}' if position else 'a player'
       return f'{name} is {role} of {self._team(self._team_of(entity), {})}'
     if position:
       name = f'starting {position} {name}'
-    if 'PLAYER-TEAM' in values:
+    if PLAYER_TEAM in values:
       name += f' of {self._team(self._team_of(entity), {})}'
     return f'{name} {_predicate(facts)}'
 
@@ -187,21 +194,18 @@ def _by_entity(
   return said
 
 
-_NAMES = frozenset(
-  {'TEAM-NAME', 'TEAM-CITY', 'PLAYER-FIRST_NAME', 'PLAYER-SECOND_NAME'}
-)
 # Said with the name, not in the predicate.
-_ROLES = frozenset({'PLAYER-START_POSITION', 'PLAYER-TEAM'})
+_ROLES = frozenset({START_POSITION, PLAYER_TEAM})
 
 
 def _is_silent(values: Mapping[str, str]) -> bool:
   """Whether an entity is only named."""
-  return values.keys() <= _NAMES
+  return values.keys() <= NAME_TYPES
 
 
 def _facts(values: Mapping[str, str]) -> dict[str, str]:
   """What a predicate is made of, by statistic; a whole record is a name's."""
-  facts = {t: v for t, v in values.items() if t not in _NAMES | _ROLES}
+  facts = {t: v for t, v in values.items() if t not in NAME_TYPES | _ROLES}
   if {'TEAM-WINS', 'TEAM-LOSSES'} <= facts.keys():
     del facts['TEAM-WINS'], facts['TEAM-LOSSES']
   return {type.partition('-')[2]: value for type, value in facts.items()}

@@ -14,14 +14,18 @@ import numpy as np
 from jaxtyping import Float
 
 from stepwise._errors import InputError
-from stepwise.rotowire._games import MATCH, Game, game_table
-from stepwise.rotowire._plans import Plan
+from stepwise.rotowire._games import (
+  MATCH,
+  NAME_TYPES,
+  ROLE_TYPES,
+  Game,
+  game_table,
+)
 from stepwise.rotowire._role_table import by_points, minus_points, numeric
-from stepwise.rotowire._table import Relation
+from stepwise.tables import Plan, Relation
 
 # Players of each team that games are compared by.
 _COMPARED_PLAYERS = 5
-_TEXT_TYPES = frozenset({'TEAM-NAME', 'TEAM-CITY', 'TEAM-SIDE'})
 _COMPARED_TYPES = ('PLAYER-PTS', 'PLAYER-REB', 'PLAYER-AST')
 
 Roles = Literal['table', 'result']
@@ -175,7 +179,7 @@ def _features(game: Game) -> Float[np.ndarray, ' features']:
   """Statistics of winner and loser and their best scorers; NaN is unknown."""
   features = []
   for team in by_points(game):
-    types = [t for t in sorted(team.values) if t not in _TEXT_TYPES]
+    types = [t for t in sorted(team.values) if t not in NAME_TYPES | ROLE_TYPES]
     features += [numeric(team.values, type) for type in types]
     players = [p for p in game.players if p.team == team.entity]
     best = sorted(players, key=minus_points)[:_COMPARED_PLAYERS]

@@ -12,17 +12,23 @@ from typing import Any
 from stepwise._errors import InputError
 from stepwise.data import open_for_reading
 from stepwise.rotowire._schema import rotowire_schema
-from stepwise.rotowire._table import MAX_UNITS, Entity, Table, make_table
+from stepwise.tables import MAX_UNITS, Entity, Table, make_table
 
 MATCH = 'match'
 DATE = 'MATCH-DATE'
 TEAM_NAME, TEAM_CITY = 'TEAM-NAME', 'TEAM-CITY'
 FIRST_NAME, SECOND_NAME = 'PLAYER-FIRST_NAME', 'PLAYER-SECOND_NAME'
+TEAM_SIDE, PLAYER_TEAM = 'TEAM-SIDE', 'PLAYER-TEAM'
+START_POSITION = 'PLAYER-START_POSITION'
+# Entries that the field's extractors do not look for.
+NAME_TYPES = frozenset({TEAM_NAME, TEAM_CITY, FIRST_NAME, SECOND_NAME, DATE})
+# Entries that no extractor looks for.
+ROLE_TYPES = frozenset({TEAM_SIDE, PLAYER_TEAM, START_POSITION})
 
 # Columns of a box score that give an entry no value of their own.
 _IDENTITY = ('PLAYER_NAME', 'TEAM_CITY')
 # Types that the box score does not have as a column.
-_DERIVED = ('TEAM-SIDE', 'PLAYER-TEAM')
+_DERIVED = (TEAM_SIDE, PLAYER_TEAM)
 
 
 @dataclass(frozen=True)
@@ -159,7 +165,7 @@ def _types(kind: str) -> list[str]:
 
 def _team(line: Mapping[str, Any], place: str, side: str) -> Team:
   values = {type: _cell(line, type, place) for type in _types('team')}
-  values['TEAM-SIDE'] = side
+  values[TEAM_SIDE] = side
   return Team(values[TEAM_NAME], values[TEAM_CITY], values)
 
 
@@ -227,7 +233,7 @@ def _player(row: Mapping[str, str], team: Team) -> Player:
     for name, value in row.items()
     if name not in _IDENTITY
   }
-  values['PLAYER-TEAM'] = team.entity
+  values[PLAYER_TEAM] = team.entity
   return Player(
     entity=row['PLAYER_NAME'],
     first_name=row['FIRST_NAME'],

@@ -1,14 +1,13 @@
 """Training records of planners: games in, units and plans out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer
 from stepwise.rotowire._games import Game, game_table
-from stepwise.rotowire._plans import Plan, plan_units, table_record
 from stepwise.rotowire._role_table import role_table
-from stepwise.rotowire._table import SPECIAL_UNITS, Table
+from stepwise.tables import Plan, PlanRecordReport, Table, plan_record
 
 # What a planner reads of a game: the paper's table, or the small one.
 TABLES: dict[str, Callable[..., Table]] = {
@@ -35,32 +34,6 @@ class PlanRecordOptions:
   max_steps: int | None = None
 
 
-@dataclass
-class PlanRecordReport:
-  """What became of games and the entries of their plans.
-
-  Attributes:
-    records: written.
-    entries, sentences: of the plans in them.
-    entries_lost: planned entries that the table had no room for.
-    entries_unread: planned entries of types that the table does not have.
-    units_shortened: units that lost tokens.
-    without_plan: games whose plan is empty.
-    too_long: games left out for `max_steps`.
-    excluded: games left out as they are also among others.
-  """
-
-  records: int = 0
-  entries: int = 0
-  sentences: int = 0
-  entries_lost: int = 0
-  entries_unread: int = 0
-  units_shortened: int = 0
-  without_plan: list[str] = field(default_factory=list)
-  too_long: list[str] = field(default_factory=list)
-  excluded: list[str] = field(default_factory=list)
-
-
 def read_table(game: Game, table: str, max_units: int | None = None) -> Table:
   """The table of that name; `max_units` replaces its own limit."""
   if table not in TABLES:
@@ -75,6 +48,27 @@ def same_game(game: Game) -> tuple[object, ...]:
   return game.date, game.home.entity, game.visitor.entity
 
 
+def count_shared(
+  files: Sequence[Sequence[Game]],
+) -> dict[tuple[int, int], int]:
+  """Games of one file that are also in another, by the places of both.
+
+  (i, j) with i < j counts games of file j whose day and teams file i has; (i,
+  i) counts those that file i has had before.
+  """
+  keys = [[same_game(game) for game in games] for games in files]
+  known = [set(of_file) for of_file in keys]
+  return {
+    (i, j): (
+      len(keys[i]) - len(known[i])
+      if i == j
+      else len([key for key in keys[j] if key in known[i]])
+    )
+    for i in range(len(keys))
+    for j in range(i, len(keys))
+  }
+
+
 def plan_records(
   games: Sequence[Game],
   plans: Sequence[Plan],
@@ -84,10 +78,7 @@ def plan_records(
   report: PlanRecordReport | None = None,
   exclude: Iterable[Game] = (),
 ) -> Iterator[tuple[Record, tuple[int, ...]]]:
-  """Records with their oracles, for `stepwise.data.save_records`.
-
-  An oracle has indices among the entries of the table; breaks are -3, as
-  `stepwise.data.stepwise_examples` wants them.
+  """Records with their oracles, see `stepwise.tables.plan_record`.
 
   Args:
     games: with plans.
@@ -104,38 +95,13 @@ def plan_records(
     if same_game(game) in known:
       report.excluded.append(game.id)
       continue
-    made = _plan_record(game, plan, tokenizer, options, report)
+    made = plan_record(
+      read_table(game, options.table, options.max_units),
+      plan,
+      tokenizer,
+      report,
+      max_unit_tokens=options.max_unit_tokens,
+      max_steps=options.max_steps,
+    )
     if made is not None:
       yield made
-
-
-def _plan_record(
-  game: Game,
-  plan: Plan,
-  tokenizer: Tokenizer,
-  options: PlanRecordOptions,
-  report: PlanRecordReport,
-) -> tuple[Record, tuple[int, ...]] | None:
-  table = read_table(game, options.table, options.max_units)
-  units = plan_units(plan, table)
-  if len(units) == 1:
-    report.without_plan.append(game.id)
-    return None
-  if options.max_steps is not None and len(units) > options.max_steps:
-    report.too_long.append(game.id)
-    return None
-  record = table_record(
-    table, tokenizer, max_unit_tokens=options.max_unit_tokens
-  )
-  # The end of the plan is no part of an oracle.
-  oracle = tuple(int(unit) - len(SPECIAL_UNITS) for unit in units[:-1])
-  entries = sum(unit >= 0 for unit in oracle)
-  report.records += 1
-  report.entries += entries
-  report.sentences += len(oracle) - entries
-  types = {entry.relation.type for entry in table.entries}
-  unread = sum(r.type not in types for sentence in plan for r in sentence)
-  report.entries_unread += unread
-  report.entries_lost += sum(map(len, plan)) - entries - unread
-  report.units_shortened += record.units_shortened
-  return record, oracle

@@ -8,14 +8,17 @@ little. Names are left out too: a plan of this table gets them by a rule,
 `with_names`.
 """
 
-import functools
-import importlib.resources
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from stepwise.rotowire._games import DATE, MATCH, Game, Player, Team
-from stepwise.rotowire._schema import Schema, load_schema
-from stepwise.rotowire._table import Entity, Table, make_table
+from stepwise.rotowire._schema import role_schema
+from stepwise.tables import (
+  Entity,
+  Table,
+  make_table,
+  weekday,
+)
 
 MAX_UNITS = 160
 
@@ -25,18 +28,10 @@ _ORDINALS = (
 )
 
 
-@functools.cache
-def role_schema() -> Schema:
-  """The templates of `role_table`, shipped with the package."""
-  source = importlib.resources.files('stepwise.rotowire') / 'planner.toml'
-  with importlib.resources.as_file(source) as path:
-    return load_schema(path)
-
-
 def role_table(game: Game, *, max_units: int | None = MAX_UNITS) -> Table:
   """Date, winner, loser, and players from the best scorer down."""
   date = game.date
-  match = {DATE: date.isoformat(), 'day_of_week': date.strftime('%A')}
+  match = {DATE: date.isoformat(), 'day_of_week': weekday(date)}
   entities = [Entity(MATCH, 'match', match), *_entities(game)]
   return make_table(entities, role_schema(), max_units=max_units, id=game.id)
 

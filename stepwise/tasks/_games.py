@@ -11,17 +11,16 @@ import tensorflow as tf
 
 from stepwise.data import Tokenizer, stepwise_examples
 from stepwise.evaluation import content_ordering, content_selection
+from stepwise.extraction import find_extractor, oracle_plan
 from stepwise.rotowire import (
-  EXTRACTORS,
   NAME_TYPES,
-  SPECIAL_UNITS,
   Game,
   PlanRecordOptions,
-  oracle_plan,
   plan_records,
   read_games,
   read_table,
 )
+from stepwise.tables import SPECIAL_UNITS
 from stepwise.tasks._documents import spans_array
 from stepwise.tasks._sources import DocumentFiles
 
@@ -48,7 +47,7 @@ class GameReading:
   Attributes:
     tokenizer: loads the tokeniser, when it is first needed.
     options: table and limits.
-    extractor: a name of `stepwise.rotowire.EXTRACTORS`.
+    extractor: a name of `stepwise.extraction.EXTRACTORS`.
   """
 
   tokenizer: Callable[[], Tokenizer]
@@ -118,7 +117,7 @@ def _examples_of(
 
 
 def _example(game: Game, reading: GameReading) -> dict[str, Any] | None:
-  plan = oracle_plan(game, EXTRACTORS[reading.extractor])
+  plan = oracle_plan(game, find_extractor(reading.extractor))
   options = reading.options
   made = plan_records([game], [plan], reading.tokenizer(), options)
   labelled = next(made, None)

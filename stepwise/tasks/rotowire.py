@@ -21,7 +21,9 @@ import seqio
 
 from stepwise._errors import InputError
 from stepwise.data import wordpiece
-from stepwise.rotowire import EXTRACTORS, SPECIAL_UNITS, PlanRecordOptions
+from stepwise.extraction import EXTRACTORS
+from stepwise.rotowire import PlanRecordOptions
+from stepwise.tables import SPECIAL_UNITS
 from stepwise.tasks._games import (
   GameFiles,
   GameReading,
@@ -57,8 +59,7 @@ def register_game_tasks(
   if reading.extractor not in EXTRACTORS:
     raise InputError(
       f'extractor is {reading.extractor!r}; known ones are '
-      f'{sorted(EXTRACTORS)} (learned ones after importing '
-      'stepwise.extraction).'
+      f'{sorted(EXTRACTORS)}.'
     )
   source: Any = GameFiles(files_by_split, reading)
   names = []

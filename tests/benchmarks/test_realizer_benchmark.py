@@ -5,14 +5,10 @@ import json
 import pytest
 
 from benchmarks import realizer
+from stepwise.extraction import Outputs, evaluate_outputs, oracle_plan
 from stepwise.realization import known_entries
-from stepwise.rotowire import (
-  Outputs,
-  evaluate_outputs,
-  oracle_plan,
-  parse_game,
-  plan_to_json,
-)
+from stepwise.rotowire import parse_game
+from stepwise.tables import plan_to_json
 from tests.rotowire.games import SUMMARY, game_fields
 
 OTHER = 'Quist had 26 points . The Herons won 104 - 92 on Friday .'

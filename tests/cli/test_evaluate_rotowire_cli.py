@@ -7,7 +7,9 @@ from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
-from stepwise.rotowire import oracle_plan, parse_game, plan_to_json
+from stepwise.extraction import oracle_plan
+from stepwise.rotowire import parse_game
+from stepwise.tables import plan_to_json
 from tests.rotowire.games import SUMMARY, game_fields
 
 

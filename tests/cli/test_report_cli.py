@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
-from stepwise.rotowire import parse_game, plan_to_json
+from stepwise.rotowire import parse_game
+from stepwise.tables import plan_to_json
 from tests.realization.usual_plans import plan_game
 from tests.rotowire.games import game_fields
 

@@ -9,7 +9,8 @@ import pytest
 from stepwise.data import pad_batch, wordpiece
 from stepwise.models import Batch, build_model
 from stepwise.planning import PlanTrace, plan_page
-from stepwise.rotowire import plan_from_units, read_table, table_record
+from stepwise.rotowire import read_table
+from stepwise.tables import plan_from_units, table_record
 from tests.layers.parameters import draw, quick_jit
 from tests.planning.test_planner import (
   CONFIG,

@@ -10,6 +10,7 @@ import pytest
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, save_bundle
 from stepwise.data import pad_batch, stepwise_examples, wordpiece
+from stepwise.extraction import oracle_plan
 from stepwise.layers import TransformerConfig
 from stepwise.models import (
   Batch,
@@ -22,12 +23,10 @@ from stepwise.planning import Planner, PlannerOptions, load_planner
 from stepwise.rotowire import (
   NAME_TYPES,
   PlanRecordOptions,
-  oracle_plan,
-  plan_from_units,
   plan_records,
-  plan_units,
   read_table,
 )
+from stepwise.tables import plan_from_units, plan_units
 from tests.layers.parameters import draw, quick_jit
 from tests.rotowire.season import season_game
 

@@ -4,6 +4,7 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.data import wordpiece
+from stepwise.extraction import oracle_plan
 from stepwise.realization import (
   GameInputs,
   InputFormat,
@@ -11,7 +12,8 @@ from stepwise.realization import (
   encode_inputs,
   known_entries,
 )
-from stepwise.rotowire import Relation, oracle_plan, parse_game
+from stepwise.rotowire import parse_game
+from stepwise.tables import Relation
 from tests.rotowire.games import game_fields
 
 HERONS, LUND = 'Easton Herons', 'J.T. Lund'

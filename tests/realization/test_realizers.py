@@ -9,6 +9,7 @@ import pytest
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, export, initial_params, save_bundle
 from stepwise.data import Buckets, wordpiece
+from stepwise.extraction import oracle_plan, tokenize
 from stepwise.models import build_model, find_config
 from stepwise.realization import (
   InputFormat,
@@ -24,7 +25,6 @@ from stepwise.realization import (
   save_realizer,
 )
 from stepwise.realization import _realizers as module
-from stepwise.rotowire import oracle_plan, tokenize
 from stepwise.training import InputConfig, train
 from tests.realization.runs import (
   FORMAT,

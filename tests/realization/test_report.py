@@ -12,7 +12,8 @@ from stepwise.realization import (
   render_report,
   write_report,
 )
-from stepwise.rotowire import Relation, parse_game, parse_plan
+from stepwise.rotowire import parse_game
+from stepwise.tables import Relation, parse_plan
 from tests.realization.usual_plans import plan_game
 from tests.rotowire.games import game_fields
 

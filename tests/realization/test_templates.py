@@ -3,14 +3,10 @@
 import pytest
 
 from stepwise._errors import InputError
+from stepwise.extraction import oracle_plan, stated_relations
 from stepwise.realization import TemplateRealizer, known_entries
-from stepwise.rotowire import (
-  Relation,
-  game_table,
-  oracle_plan,
-  parse_game,
-  stated_relations,
-)
+from stepwise.rotowire import game_table, parse_game
+from stepwise.tables import Relation
 from tests.rotowire.games import game_fields
 
 HERONS, COMETS, LUND = 'Easton Herons', 'Port Vale Comets', 'J.T. Lund'

@@ -3,12 +3,13 @@
 import pytest
 
 from stepwise.data import wordpiece
+from stepwise.extraction import tokenize
 from stepwise.realization._text import (
   join_tokens,
   name_spellings,
   restore_case,
 )
-from stepwise.rotowire import parse_game, tokenize
+from stepwise.rotowire import parse_game
 from tests.rotowire.games import game_fields
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from stepwise.realization._inputs import DATE, MATCH, known_entries
-from stepwise.rotowire import Game, Plan, Player, Relation, Team
+from stepwise.realization import known_entries
+from stepwise.rotowire import DATE, MATCH, Game, Player, Team
+from stepwise.tables import Plan, Relation
 
 # The result, then the best scorers of the winners and of the losers. A sentence
 # is one or more players, by rank.

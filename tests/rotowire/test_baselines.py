@@ -4,11 +4,11 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.rotowire import (
-  Relation,
   frequent_entry_plans,
   nearest_game_plans,
   parse_game,
 )
+from stepwise.tables import Relation
 from tests.rotowire.games import game_fields
 
 HERONS, COMETS = 'Easton Herons', 'Port Vale Comets'

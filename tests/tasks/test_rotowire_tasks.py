@@ -6,13 +6,9 @@ import seqio
 
 from stepwise._errors import InputError
 from stepwise.data import wordpiece
-from stepwise.rotowire import (
-  PlanRecordOptions,
-  oracle_plan,
-  parse_game,
-  plan_units,
-  role_table,
-)
+from stepwise.extraction import oracle_plan
+from stepwise.rotowire import PlanRecordOptions, parse_game, role_table
+from stepwise.tables import plan_units
 from stepwise.tasks import (
   GameReading,
   PlannedUnits,

@@ -1,0 +1,63 @@
+"""The plans behind texts: what a report of a game says, in its order."""
+
+from stepwise.extraction._extractors import Extractor
+from stepwise.extraction._lookup import lookup_relations
+from stepwise.extraction._mentions import (
+  AnnotatedSentence,
+  Mention,
+  read_sentences,
+)
+from stepwise.rotowire import DATE, MATCH, Game
+from stepwise.tables import Plan, Relation
+
+
+def oracle_plan(
+  game: Game, extractor: Extractor = lookup_relations, text: str | None = None
+) -> Plan:
+  """The plan behind a summary, or behind another `text` about the game.
+
+  Each sentence has its entries in the order of the words that state them:
+  cities, names, the date and supported relations, as often as they are stated,
+  and the name of whoever a pronoun stands for. Sentences without are left out.
+  """
+  planned = planned_sentences(game, extractor, text)
+  return tuple(relations for _, relations in planned if relations)
+
+
+def planned_sentences(
+  game: Game, extractor: Extractor = lookup_relations, text: str | None = None
+) -> list[tuple[AnnotatedSentence, tuple[Relation, ...]]]:
+  """All sentences of a summary, each with its part of the oracle plan."""
+  sentences = read_sentences(game.summary if text is None else text, game)
+  stated: list[list[tuple[int, int, Relation]]] = [[] for _ in sentences]
+  for index, sentence in enumerate(sentences):
+    for mention in sentence.mentions:
+      stated[index] += _names(mention, game)
+  for found in extractor(sentences, game):
+    if found.supported:
+      place = found.number.start, found.mention.start, found.relation
+      stated[found.sentence].append(place)
+  return [
+    (sentence, tuple(relation for *_, relation in sorted(places)))
+    for sentence, places in zip(sentences, stated, strict=True)
+  ]
+
+
+def stated_relations(
+  text: str, game: Game, extractor: Extractor = lookup_relations
+) -> list[Relation]:
+  """Relations that a text states, true or not: what RG, CS and CO compare."""
+  sentences = read_sentences(text, game)
+  return [found.relation for found in extractor(sentences, game)]
+
+
+def _names(mention: Mention, game: Game) -> list[tuple[int, int, Relation]]:
+  """Entries of a mention; a place, a rank among equals, and a relation."""
+  if mention.entity == MATCH:
+    values = {DATE: game.date.isoformat()}
+  else:
+    values = game.values[mention.entity]
+  return [
+    (mention.start, rank, Relation(mention.entity, values[type], type))
+    for rank, type in enumerate(mention.types)
+  ]
