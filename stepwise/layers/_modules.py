@@ -136,8 +136,8 @@ class Embedding(nn.Module):
   def __call__(
     self, ids: Int[Array, '*batch']
   ) -> Float[Array, '*batch {self.features}']:
-    """Looks rows up."""
-    return self._rows().at[ids].get(mode='clip')
+    """Looks rows up; gradients add up in the dtype of the table."""
+    return self._cast(self.table.at[ids].get(mode='clip'))
 
   def attend(
     self, states: Float[Array, '*batch embed']
@@ -145,10 +145,10 @@ class Embedding(nn.Module):
     """Scores states against every row: tied output logits, in float32."""
     return jax.lax.dot_general(
       states,
-      self._rows(),
+      self._cast(self.table),
       (((states.ndim - 1,), (1,)), ((), ())),
       preferred_element_type=jnp.promote_types(states.dtype, jnp.float32),
     )
 
-  def _rows(self) -> Float[Array, 'rows features']:
-    return self.table if self.dtype is None else self.table.astype(self.dtype)
+  def _cast(self, rows: Float[Array, '...']) -> Float[Array, '...']:
+    return rows if self.dtype is None else rows.astype(self.dtype)

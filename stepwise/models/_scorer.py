@@ -40,13 +40,18 @@ def mean_of_units(
   unit_ids: Int[Array, 'batch length'],
   num_units: int,
 ) -> Float[Array, 'batch units embed']:
-  """Mean state of the tokens of every unit; tokens of unit -1 count nowhere."""
+  """Mean state of the tokens of every unit; tokens of unit -1 count nowhere.
+
+  The sum is in float32: a long unit would lose its last tokens in less.
+  """
+  wide = jnp.promote_types(states.dtype, jnp.float32)
 
   def one(states, unit_ids):
     # An index past the end is dropped, as padding should be.
     index = jnp.where(unit_ids < 0, num_units, unit_ids)
-    total = jax.ops.segment_sum(states, index, num_units)
+    total = jax.ops.segment_sum(states.astype(wide), index, num_units)
     count = jax.ops.segment_sum(jnp.ones_like(index), index, num_units)
-    return total / jnp.maximum(count, 1)[:, None].astype(states.dtype)
+    mean = total / jnp.maximum(count, 1)[:, None].astype(wide)
+    return mean.astype(states.dtype)
 
   return jax.vmap(one)(states, unit_ids)
