@@ -8,6 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from stepwise._files import replacing
+
 README = Path(__file__).parent / 'README.md'
 _MIB = 2**20
 _BEGIN, _END = '<!-- attention: begin -->\n', '<!-- attention: end -->\n'
@@ -272,9 +274,8 @@ def plot(content: Content, path: Path) -> None:
     rows = [row for row in content['tpu'] if row['topology'] == topology]
     _draw(axis, rows, 'temporaries', _MIB, f'HBM on {topology} [MiB]')
   axes[0].legend()
-  beside = path.with_suffix('.partial.png')
-  figure.savefig(beside, dpi=120)
-  beside.replace(path)
+  with replacing(path) as beside:
+    figure.savefig(beside, dpi=120)
 
 
 def _draw(

@@ -5,7 +5,6 @@ Import it before jax: the TPU compiler needs its environment early.
 
 import argparse
 import datetime
-import json
 import os
 import platform
 import re
@@ -17,6 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from stepwise import _files
+from stepwise._parallel import available_cores
 from stepwise._tpu_compiler import COMPILER_ENVIRONMENT
 
 # Without overriding what is set: JAX_PLATFORMS=tpu times a real one.
@@ -55,8 +56,7 @@ def provenance(command: str, device: str, packages: Sequence[str]) -> dict:
 def host_name() -> str:
   """The first device of this machine, and the cores we may use."""
   kind = jax.devices()[0].device_kind
-  allowed = getattr(os, 'sched_getaffinity', None)  # Linux only.
-  cores = len(allowed(0)) if allowed else os.cpu_count()
+  cores = available_cores()
   return f'{kind}, {platform.machine()}, {cores} core{"s"[: cores != 1]}'
 
 
@@ -76,9 +76,7 @@ def parser(name: str, description: str | None) -> argparse.ArgumentParser:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
   path.parent.mkdir(parents=True, exist_ok=True)
-  beside = path.with_suffix('.partial')
-  beside.write_text(json.dumps(content, indent=2) + '\n')
-  os.replace(beside, path)
+  _files.write_json(path, content)
 
 
 # Type checkers do not accept `jax.Device` as a type.

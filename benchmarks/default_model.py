@@ -9,7 +9,6 @@ encoded once for all variants: on a CPU that is nearly all of the work.
 import argparse
 import functools
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ import jax
 import numpy as np
 
 from stepwise._errors import InputError
+from stepwise._files import replacing
 from stepwise.checkpoints import Bundle, load_bundle
 from stepwise.data import Buckets, Record, batches, make_record
 from stepwise.decoding import (
@@ -181,13 +181,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _write(
   path: Path, documents: Sequence[Document], plans: Sequence[Sequence[int]]
 ) -> None:
-  beside = path.with_suffix('.partial')
-  with beside.open('w', encoding='utf-8') as stream:
+  with (
+    replacing(path) as beside,
+    beside.open('w', encoding='utf-8') as stream,
+  ):
     for document, plan in zip(documents, plans, strict=True):
       summary = [document.units[unit] for unit in plan]
       row = {'id': document.id, 'units': list(plan), 'summary': summary}
       stream.write(json.dumps(row, ensure_ascii=False) + '\n')
-  os.replace(beside, path)
 
 
 if __name__ == '__main__':

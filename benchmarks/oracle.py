@@ -24,6 +24,7 @@ os.environ['OPENBLAS_NUM_THREADS'] = '1'
 
 from rouge_score.rouge_scorer import RougeScorer
 
+from stepwise._files import write_text
 from stepwise.data.oracle import find_oracle
 from stepwise.documents import Document, read_documents
 from stepwise.evaluation import KINDS, rouge
@@ -46,9 +47,7 @@ def main() -> None:
   text = json.dumps(compare(sample) | about, indent=2)
   print(text)
   if options.out:
-    beside = options.out.with_suffix('.partial')
-    beside.write_text(text + '\n')
-    os.replace(beside, options.out)
+    write_text(options.out, text + '\n')
 
 
 def compare(documents: Sequence[Document]) -> dict:

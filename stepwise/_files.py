@@ -1,9 +1,14 @@
-"""Opening files by name: compressed or not, and never half written."""
+"""Opening files by name, compressed or not; files that are whole or not there;
+locks; the user's cache folder.
+"""
 
 import contextlib
 import gzip
 import io
+import json
 import os
+import shutil
+import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +17,8 @@ from typing import Any, BinaryIO
 from stepwise._errors import InputError
 
 COMPRESSED = ('.gz', '.zst')
+# A folder for what may be made again, or `off`.
+CACHE_VARIABLE = 'STEPWISE_CACHE'
 
 
 @contextlib.contextmanager
@@ -59,21 +66,40 @@ def _zstd_errors(path: Path) -> tuple[type[Exception], ...]:
   return (_zstandard(path).ZstdError,) if path.suffix == '.zst' else ()
 
 
+def check_parent(path: Path) -> None:
+  """Complains about a missing folder before the work, not after it."""
+  parent = path.absolute().parent
+  if not parent.is_dir():
+    raise InputError(f'{path}: no such folder: {parent}.')
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+  """A path beside `path` to write to; it takes its place unless writing fails.
+
+  It has the same suffix, for writers that look at it.
+  """
+  check_parent(path)
+  beside = path.with_name(f'.{os.getpid()}.partial.{path.name}')
+  try:
+    yield beside
+    os.replace(beside, path)
+  finally:
+    beside.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def replace_when_done(path: Path) -> Iterator[Any]:
   """A binary file written beside `path` and renamed to it unless writing fails.
 
   Compressed if the name ends in `.gz` or `.zst`.
   """
-  if not path.parent.is_dir():
-    raise InputError(f'{path}: no such folder: {path.parent}.')
-  partial = path.with_name(f'.{path.name}.{os.getpid()}.partial')
-  try:
-    with partial.open('wb') as raw, _compress(path, raw) as stream:
-      yield stream
-    os.replace(partial, path)
-  finally:
-    partial.unlink(missing_ok=True)
+  with (
+    replacing(path) as beside,
+    beside.open('wb') as raw,
+    _compress(path, raw) as stream,
+  ):
+    yield stream
 
 
 def _compress(path: Path, raw: BinaryIO) -> Any:
@@ -83,3 +109,105 @@ def _compress(path: Path, raw: BinaryIO) -> Any:
   if path.suffix == '.zst':
     return _zstandard(path).ZstdCompressor().stream_writer(raw, closefd=False)
   return contextlib.nullcontext(raw)
+
+
+def write_text(path: Path, text: str) -> None:
+  """UTF-8 with plain line ends, wherever it is written."""
+  try:
+    with replacing(path) as beside:
+      beside.write_text(text, encoding='utf-8', newline='\n')
+  except OSError as error:
+    raise InputError(f'{path} cannot be written: {error.strerror}.') from None
+
+
+def write_json(path: Path, content: Any) -> None:
+  """JSON that people can read."""
+  write_text(path, json.dumps(content, indent=2) + '\n')
+
+
+@contextlib.contextmanager
+def replacing_folder(folder: Path) -> Iterator[Path]:
+  """A new folder beside `folder` that takes its place unless writing fails."""
+  check_parent(folder)
+  folder = folder.absolute()
+  scratch = Path(tempfile.mkdtemp(prefix=f'.{folder.name}.', dir=folder.parent))
+  try:
+    new = scratch / 'new'
+    new.mkdir()
+    yield new
+    _swap(new, folder, scratch / 'old')
+  finally:
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _swap(new: Path, folder: Path, old: Path) -> None:
+  """Puts `new` in the place of `folder`, which becomes `old`.
+
+  A folder that is not empty cannot be replaced in one step: for a moment there
+  is none, but never half of one.
+  """
+  if not folder.exists():
+    os.replace(new, folder)
+    return
+  os.replace(folder, old)
+  try:
+    os.replace(new, folder)
+  except OSError:
+    os.replace(old, folder)
+    raise
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+  """Holds a lock on `path` for this process, until it ends however it ends.
+
+  The lock is a file beside `path`, which is never opened itself: systems that
+  lock what is open would keep others from reading it.
+  """
+  from filelock import FileLock, Timeout
+
+  beside = path.with_name(f'{path.name}.lock')
+  lock = FileLock(beside, blocking=False)
+  try:
+    lock.acquire()
+  except Timeout as error:
+    raise InputError(
+      f'Another run is writing {path}; wait for it or choose another output.'
+    ) from error
+  try:
+    yield
+  finally:
+    # While it is held: whoever waits for it looks whether it is still there.
+    with contextlib.suppress(PermissionError):  # Windows removes it later.
+      beside.unlink(missing_ok=True)
+    lock.release()
+
+
+def cache_folder(name: str) -> Path | None:
+  """Where to keep what may be made again; None if that is nowhere.
+
+  The user's cache folder or that of the variable `STEPWISE_CACHE`. A cache
+  only saves time, so nothing that is wrong with it is an error.
+  """
+  setting = os.environ.get(CACHE_VARIABLE, '')
+  if setting.lower() in ('off', '0'):
+    return None
+  if setting:
+    folder = Path(setting)
+  else:
+    import platformdirs
+
+    # On Windows, a folder of the author's name would come before ours.
+    folder = platformdirs.user_cache_path('stepwise', appauthor=False) / name
+  return folder if _writable(folder) else None
+
+
+def _writable(folder: Path) -> bool:
+  try:
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f'.probe-{os.getpid()}'
+    probe.touch()
+    probe.unlink()
+  except OSError:
+    return False
+  return True

@@ -6,13 +6,11 @@ vocab.json, merges.txt   of byte-level BPE; WordPiece is in this package
 README.md            the model card
 """
 
-import contextlib
 import json
 import os
 import shutil
-import tempfile
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +19,7 @@ from flax import linen as nn
 from safetensors.numpy import save_file
 
 from stepwise._errors import InputError
+from stepwise._files import replacing_folder
 from stepwise.checkpoints._config_json import (
   config_from_json,
   config_to_json,
@@ -119,7 +118,7 @@ def save_bundle(
   }
   if decoding is not None:
     description['decoding'] = decoding_to_json(decoding)
-  with _folder_when_done(folder) as partial:
+  with replacing_folder(folder) as partial:
     _write_text(partial / _CONFIG, json.dumps(description, indent=2) + '\n')
     save_file(weights, partial / _WEIGHTS)
     # The library makes a file that nobody else may read.
@@ -306,37 +305,6 @@ def _check_target(folder: Path) -> None:
     raise InputError(
       f'{folder} exists and is not a bundle: it will not be replaced.'
     )
-
-
-@contextlib.contextmanager
-def _folder_when_done(folder: Path) -> Iterator[Path]:
-  """A new folder beside `folder` that takes its place unless writing fails."""
-  folder = folder.absolute()
-  scratch = Path(tempfile.mkdtemp(prefix=f'.{folder.name}.', dir=folder.parent))
-  try:
-    partial = scratch / 'new'
-    partial.mkdir()
-    yield partial
-    _swap(partial, folder, scratch / 'old')
-  finally:
-    shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _swap(new: Path, folder: Path, old: Path) -> None:
-  """Puts `new` in the place of `folder`, which becomes `old`.
-
-  A folder that is not empty cannot be replaced in one step: for a moment there
-  is none, but never half of one.
-  """
-  if not folder.exists():
-    os.replace(new, folder)
-    return
-  os.replace(folder, old)
-  try:
-    os.replace(new, folder)
-  except OSError:
-    os.replace(old, folder)
-    raise
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -1,8 +1,6 @@
 """`stepwise evaluate`: ROUGE of one or more systems, compared."""
 
 import datetime
-import json
-import os
 import platform
 import random
 import sys
@@ -16,8 +14,10 @@ import typer
 
 from stepwise import __version__
 from stepwise._errors import InputError
+from stepwise._files import write_json, write_text
 from stepwise._parallel import available_cores
 from stepwise.cli._options import Processes, Unicode, tokenization
+from stepwise.cli._output_files import JsonOut, check_folder
 
 if TYPE_CHECKING:
   from stepwise.evaluation import Report
@@ -34,9 +34,6 @@ References = Annotated[
 ]
 MoreSystems = Annotated[
   list[str] | None, typer.Argument(help='More systems to compare.')
-]
-JsonOut = Annotated[
-  Path | None, typer.Option('--json', help='Write all numbers.')
 ]
 HtmlOut = Annotated[Path | None, typer.Option('--html', help='Write a page.')]
 PlotOut = Annotated[
@@ -152,8 +149,7 @@ class _Outputs:
   def check(self) -> None:
     """Complains about a missing folder before the work, not after it."""
     for path in (self.json, self.html, self.plot):
-      if path and not path.parent.is_dir():
-        raise InputError(f'{path}: no such folder: {path.parent}.')
+      check_folder(path)
 
   def save(
     self, report: 'Report', arguments: list[str], seconds: float
@@ -161,10 +157,10 @@ class _Outputs:
     from stepwise.evaluation import plot_lengths, render_html
 
     if self.json:
-      content = {**_provenance(arguments, seconds), **report.to_dict()}
-      _write(self.json, json.dumps(content, indent=2) + '\n')
+      about = _provenance(arguments, seconds)
+      write_json(self.json, about | report.to_dict())
     if self.html:
-      _write(self.html, render_html(report))
+      write_text(self.html, render_html(report))
     if self.plot:
       lengths = {system.name: system.lengths for system in report.systems}
       plot_lengths({'Human': report.human_lengths, **lengths}, self.plot)
@@ -184,9 +180,3 @@ def _provenance(arguments: list[str], seconds: float) -> dict[str, Any]:
     'date': datetime.date.today().isoformat(),
     'seconds': round(seconds, 1),
   }
-
-
-def _write(path: Path, text: str) -> None:
-  beside = path.with_name(f'{path.name}.partial')
-  beside.write_text(text, encoding='utf-8')
-  os.replace(beside, path)

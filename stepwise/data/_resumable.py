@@ -1,6 +1,6 @@
 """A file of JSON lines that a killed run continues where it stopped."""
 
-import fcntl
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from stepwise._errors import InputError
+from stepwise._files import locked, write_json
 
 
 class ResumableLines:
@@ -35,15 +36,13 @@ class ResumableLines:
     self._about = Path(f'{target}.partial.json')
     if not self._target.parent.is_dir():
       raise InputError(f'The folder of the output {target} does not exist.')
-    self._partial.touch()
-    self._file = self._partial.open('r+b')
-    try:
-      self._lock()
+    with contextlib.ExitStack() as stack:
+      stack.enter_context(locked(self._target))
+      self._partial.touch()
+      self._file = stack.enter_context(self._partial.open('r+b'))
       self._check(fingerprint)
       self.done = {record[key] for record in self._complete_records()}
-    except BaseException:
-      self._file.close()
-      raise
+      self._open = stack.pop_all()
 
   def append(self, records: Iterable[dict]) -> None:
     """Adds one line per record, all in one write."""
@@ -54,6 +53,8 @@ class ResumableLines:
   def finish(self) -> None:
     """Gives the file its name, once it is safely on disk."""
     os.fsync(self._file.fileno())
+    # Where a file that is open keeps its name, it could not be renamed.
+    self._file.close()
     os.replace(self._partial, self._target)
     self._about.unlink(missing_ok=True)
 
@@ -66,16 +67,7 @@ class ResumableLines:
     error: BaseException | None,
     trace: TracebackType | None,
   ) -> None:
-    self._file.close()
-
-  def _lock(self) -> None:
-    try:
-      fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-      raise InputError(
-        f'Another run is writing {self._target}; wait for it or choose '
-        'another output.'
-      ) from error
+    self._open.close()
 
   def _check(self, fingerprint: dict) -> None:
     """Refuses to continue lines that were made from something else."""
@@ -90,9 +82,7 @@ class ResumableLines:
         f'{self._partial} was begun with another {" and ".join(changed)}: '
         'repeat that command to finish it, or delete the file to start again.'
       )
-    beside = Path(f'{self._about}.new')
-    beside.write_text(json.dumps(fingerprint))
-    os.replace(beside, self._about)
+    write_json(self._about, fingerprint)
 
   def _complete_records(self) -> Iterator[dict]:
     """Records of the lines that have an end; what follows them is cut off."""

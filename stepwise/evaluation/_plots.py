@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepwise._errors import InputError
+from stepwise._files import replacing
 from stepwise.evaluation._lengths import BIN_WIDTH, LengthStatistics
 
 
@@ -33,11 +34,10 @@ def plot_lengths(
 
 
 def _save(figure, path: Path) -> None:
-  beside = path.with_name(f'{path.stem}.partial{path.suffix}')
-  try:
-    figure.savefig(beside, dpi=150)
-  except ValueError as error:
-    raise InputError(
-      f'The plot {path} needs a suffix such as .png, .svg or .pdf.'
-    ) from error
-  os.replace(beside, path)
+  with replacing(path) as beside:
+    try:
+      figure.savefig(beside, dpi=150)
+    except ValueError as error:
+      raise InputError(
+        f'The plot {path} needs a suffix such as .png, .svg or .pdf.'
+      ) from error

@@ -5,11 +5,11 @@ Command-line flags and gin files both end here; nothing else configures a run.
 
 import dataclasses
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from stepwise._errors import InputError
+from stepwise._files import write_json
 from stepwise.data import Buckets
 from stepwise.inference import PredictConfig
 
@@ -225,6 +225,4 @@ def check_same_run(config: TrainConfig, path: Path) -> None:
         f'{path.parent} holds a run with another {" and ".join(changed)}:'
         f' continue it with those of {path.name}, or choose another output.'
       )
-  beside = path.with_suffix('.new')
-  beside.write_text(json.dumps(now, indent=2))
-  os.replace(beside, path)
+  write_json(path, now)

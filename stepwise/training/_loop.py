@@ -2,7 +2,6 @@
 
 import functools
 import math
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from stepwise._errors import InputError
+from stepwise._files import replacing
 from stepwise.training._config import TrainConfig, check_same_run
 from stepwise.training._input import Arrays
 from stepwise.training._mesh import (
@@ -374,9 +374,8 @@ def check_finite(
   if math.isfinite(loss) and math.isfinite(norm) and loss <= max_loss:
     return
   path = output / f'diverged_{step}.npz'
-  beside = output / f'diverged_{step}.new.npz'
-  np.savez_compressed(beside, step=step, **arrays)  # pyright: ignore
-  os.replace(beside, path)
+  with replacing(path) as beside:
+    np.savez_compressed(beside, step=step, **arrays)  # pyright: ignore
   raise DivergenceError(
     f'training diverged at step {step}: the loss is {loss:g} (limit'
     f' {max_loss:g}), the gradient norm {norm:g}; the batch is in {path}.'

@@ -1,12 +1,12 @@
 """Where the numbers of a run go: JSON lines, and TensorBoard if asked."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from stepwise._errors import InputError
+from stepwise._files import write_text
 
 
 @runtime_checkable
@@ -27,10 +27,8 @@ class JsonLinesWriter:
     Later ones, and a line that was cut short, belong to steps that come again.
     """
     kept = list(_lines_until(path, after))
-    beside = path.with_name(f'{path.name}.new')
-    beside.write_text(''.join(kept))
-    os.replace(beside, path)
-    self._file = path.open('a')
+    write_text(path, ''.join(kept))
+    self._file = path.open('a', encoding='utf-8', newline='\n')
 
   def write(self, step: int, metrics: Mapping[str, float]) -> None:
     self._file.write(json.dumps({'step': step, **metrics}) + '\n')

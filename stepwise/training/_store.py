@@ -20,6 +20,7 @@ from jax.experimental import multihost_utils
 from orbax.checkpoint import checkpoint_managers
 
 from stepwise._errors import InputError
+from stepwise._files import write_json
 from stepwise.training._config import CheckpointConfig
 from stepwise.training._step import TrainState
 
@@ -118,9 +119,7 @@ class CheckpointStore:
 
 def seal(folder: Path) -> None:
   """Records the digest of every file of a complete checkpoint."""
-  beside = folder / f'{_SEAL}.new'
-  beside.write_text(json.dumps(dict(_digests(folder))))
-  os.replace(beside, folder / _SEAL)
+  write_json(folder / _SEAL, dict(_digests(folder)))
 
 
 def damage(folder: Path) -> str | None:

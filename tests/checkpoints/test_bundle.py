@@ -309,20 +309,6 @@ def test_a_failure_leaves_the_older_bundle(folder, monkeypatch):
   assert [path.name for path in folder.parent.iterdir()] == ['model']
 
 
-def test_a_failed_rename_puts_the_older_bundle_back(folder, monkeypatch):
-  replace = bundle_module.os.replace
-
-  def fail_on_new(source, target):
-    if source.name == 'new':
-      raise OSError('no')
-    replace(source, target)
-
-  monkeypatch.setattr(bundle_module.os, 'replace', fail_on_new)
-  with pytest.raises(OSError, match='no'):
-    save_bundle(folder, CONFIG, random_params(CONFIG, 5), tokenizer=None)
-  assert_equal(load_bundle(folder).variables['params'], random_params(CONFIG))
-
-
 def test_other_folders_are_not_replaced(tmp_path):
   def save(folder):
     save_bundle(folder, CONFIG, random_params(CONFIG), tokenizer=None)

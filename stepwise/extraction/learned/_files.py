@@ -10,7 +10,6 @@ import dataclasses
 import json
 import os
 import shutil
-import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from stepwise._errors import InputError
+from stepwise._files import replacing_folder
 from stepwise.extraction.learned._features import Vocabulary, labels
 from stepwise.extraction.learned._models import Classifier, ClassifierConfig
 from stepwise.extraction.learned._training import Trained
@@ -55,7 +55,6 @@ def save_extractor(
   """Writes the files beside `folder`, then moves them into it."""
   folder = Path(folder)
   check_target(folder)
-  folder.mkdir(exist_ok=True)
   weights = {}
   for index, (_, params) in enumerate(trained.models):
     flat = traverse_util.flatten_dict(params, sep='/')
@@ -63,8 +62,7 @@ def save_extractor(
       weights[f'{index}/{name}'] = np.asarray(array, np.float16)
   sizes = [dataclasses.asdict(config) for config, _ in trained.models]
   content = {'labels': labels(), 'models': sizes}
-  with tempfile.TemporaryDirectory(dir=folder.absolute().parent) as scratch:
-    beside = Path(scratch)
+  with replacing_folder(folder) as beside:
     words = ''.join(f'{word}\n' for word in trained.vocabulary.words)
     (beside / _WORDS).write_text(words, encoding='utf-8')
     (beside / _CONFIG).write_text(json.dumps(content, indent=2) + '\n')
@@ -72,8 +70,6 @@ def save_extractor(
     save_file(weights, beside / _WEIGHTS)
     # The library makes a file that nobody else may read.
     shutil.copymode(beside / _CONFIG, beside / _WEIGHTS)
-    for name in sorted(_FILES):
-      os.replace(beside / name, folder / name)
 
 
 def load_extractor(folder: str | os.PathLike[str]) -> Trained:
