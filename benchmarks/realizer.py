@@ -35,13 +35,8 @@ from stepwise.extraction import (
   stated_relations,
   tokenize,
 )
-from stepwise.realization import (
-  Realizer,
-  SearchConfig,
-  TemplateRealizer,
-  known_entries,
-  open_realizer,
-)
+from stepwise.realization import Realizer, TemplateRealizer, known_entries
+from stepwise.realization.learned import SearchConfig, open_realizer
 from stepwise.rotowire import Game, game_table, read_games
 from stepwise.tables import Plan
 

@@ -9,7 +9,7 @@ import pytest
 from stepwise._errors import InputError
 from stepwise.inference import PredictConfig
 from stepwise.models import CONFIGS, SYSTEMS, count_params
-from stepwise.realization import realizer_task
+from stepwise.realization.training import realizer_task
 from stepwise.training import (
   CheckpointConfig,
   EvaluationConfig,

@@ -222,7 +222,10 @@ def test_the_package_itself_loads_nothing():
 
 @pytest.mark.parametrize(
   'package',
-  ['documents', 'data', 'evaluation', 'tables', 'rotowire', 'extraction'],
+  [
+    *('documents', 'data', 'evaluation', 'tables', 'rotowire'),
+    *('extraction', 'realization'),
+  ],
 )
 def test_pure_packages_load_no_accelerator_library(package):
   loaded = loaded_after(f'import stepwise.{package}')

@@ -113,15 +113,16 @@ def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
 
 
 def _realizer(name: str, beams: int, confine_numerals: bool) -> 'Realizer':
-  from stepwise.realization import (
+  if name == 'template':
+    from stepwise.realization import TemplateRealizer
+
+    return TemplateRealizer()
+  from stepwise.realization.learned import (
     PACKAGED,
     SearchConfig,
-    TemplateRealizer,
     open_realizer,
   )
 
-  if name == 'template':
-    return TemplateRealizer()
   if name != PACKAGED and not Path(name).is_dir():
     raise InputError(
       f'--realizer is {name!r}: neither `template` nor `{PACKAGED}` nor the '

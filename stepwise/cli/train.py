@@ -146,7 +146,7 @@ def _writes(config: 'TrainConfig') -> bool:
 def _task(config: 'TrainConfig') -> 'TrainingTask | None':
   if not _writes(config):
     return None
-  from stepwise.realization import realizer_task
+  from stepwise.realization.training import realizer_task
 
   return realizer_task(config)
 
@@ -240,7 +240,8 @@ def _save(
   card = f'Trained by `stepwise train`; step {result.step} of {facts}.'
   if _writes(config):
     from stepwise.models import find_config
-    from stepwise.realization import load_examples, save_realizer
+    from stepwise.realization import load_examples
+    from stepwise.realization.learned import save_realizer
 
     model: Any = find_config(config.model.name)
     _, _, format = load_examples(config.input.train)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepwise.extraction import planned_sentences, sentence_tokens
-from stepwise.realization._realizers import Realizer
+from stepwise.realization._realizer import Realizer
 from stepwise.rotowire import ROLE_TYPES, Game
 from stepwise.tables import Plan, Relation
 

@@ -7,7 +7,7 @@ for whom and where, which the table always tells.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stepwise.realization._realizers import Sentences, check_plans
+from stepwise.realization._realizer import Sentences, check_plans
 from stepwise.rotowire import (
   DATE,
   NAME_TYPES,

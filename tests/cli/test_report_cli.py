@@ -1,6 +1,8 @@
 """`stepwise report`."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -40,6 +42,41 @@ def test_text(game, usual):
   assert result.exit_code == 0
   assert result.stdout.startswith(FIRST)
   assert result.stdout.count('\n') == 1
+
+
+HEAVY = {
+  *('jax', 'flax', 'gin', 'grain', 'optax', 'orbax', 'tensorflow'),
+  *('tokenizers', 'scipy', 'sacrebleu'),
+}
+RUN = """
+import sys
+from stepwise.cli.main import app
+app(sys.argv[1:], standalone_mode=False)
+print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)
+"""
+
+
+def loaded_by(*arguments):
+  """Top-level packages that a clean process has after a command."""
+  done = subprocess.run(
+    [sys.executable, '-c', RUN, *map(str, arguments)],
+    capture_output=True,
+    text=True,
+    check=True,
+  )
+  return set(done.stderr.split())
+
+
+def test_templates_load_no_jax(game, usual, tmp_path):
+  page = tmp_path / 'page.html'
+  assert not HEAVY & loaded_by('report', game, '--plan', usual)
+  assert not HEAVY & loaded_by('report', game, '--plan', usual, '--html', page)
+
+
+def test_the_bundled_planner_loads_no_trainer(game):
+  loaded = loaded_by('report', game)
+  assert 'jax' in loaded
+  assert not loaded & {'gin', 'grain', 'optax', 'orbax', 'tensorflow'}
 
 
 def test_the_bundled_planner_plans(game):

@@ -11,18 +11,14 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise.data import Buckets
 from stepwise.layers import EncoderDecoder, TransformerConfig
-from stepwise.realization import (
-  Example,
-  InputFormat,
-  RealizerBatch,
-  realizer_loss,
-  realizer_task,
-  save_examples,
-)
-from stepwise.realization._training import (
+from stepwise.realization import Example, InputFormat, save_examples
+from stepwise.realization.training import (
   ExampleBatches,
+  RealizerBatch,
   fitting_buckets,
   pad_examples,
+  realizer_loss,
+  realizer_task,
 )
 from stepwise.training import InputConfig, ModelSpec
 from tests.realization.runs import TINY, make_run, write_examples

@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 from stepwise._errors import InputError
 
+# Fills arrays up, and begins what the decoder reads. For the vocabulary of
+# RoBERTa it is `<s>`, which no example has either; t5x does the same.
+PAD = 0
+
 
 @dataclass(frozen=True)
 class SearchConfig:

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import pytest
 
 from stepwise.data import byte_level_bpe, wordpiece
-from stepwise.realization import Numerals
-from stepwise.realization._numerals import allowed_tokens, next_node
+from stepwise.realization.learned import Numerals
+from stepwise.realization.learned._numerals import allowed_tokens, next_node
 
 VALUES = ('104', '7', '31', 'Easton', '76ers', 'Sevenson', '12', '2016')
 

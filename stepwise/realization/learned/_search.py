@@ -18,14 +18,13 @@ from jax import lax
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers import EncoderDecoder
-from stepwise.realization._config import SearchConfig
-from stepwise.realization._numerals import (
+from stepwise.realization.learned._config import PAD, SearchConfig
+from stepwise.realization.learned._numerals import (
   NumeralTrie,
   TokenClasses,
   allowed_tokens,
   next_node,
 )
-from stepwise.realization._training import PAD
 
 
 class SearchResult(NamedTuple):

@@ -11,7 +11,7 @@ from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise.layers import EncoderDecoder, TransformerConfig
-from stepwise.realization import (
+from stepwise.realization.learned import (
   NumeralTrie,
   SearchConfig,
   SearchResult,

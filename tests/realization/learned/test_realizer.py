@@ -13,18 +13,20 @@ from stepwise.extraction import oracle_plan, tokenize
 from stepwise.models import build_model, find_config
 from stepwise.realization import (
   InputFormat,
-  LearnedRealizer,
   Realizer,
-  SearchConfig,
   TemplateRealizer,
   known_entries,
+)
+from stepwise.realization.learned import (
+  LearnedRealizer,
+  SearchConfig,
   load_realizer,
   open_realizer,
   packaged_realizer,
-  realizer_task,
   save_realizer,
 )
-from stepwise.realization import _realizers as module
+from stepwise.realization.learned import _realizer as module
+from stepwise.realization.training import realizer_task
 from stepwise.training import InputConfig, train
 from tests.realization.runs import (
   FORMAT,

@@ -17,16 +17,13 @@ from stepwise.data import Buckets
 from stepwise.layers import TransformerConfig
 from stepwise.models import LossSums, build_model, find_config
 from stepwise.realization._examples import Example, load_examples
+from stepwise.realization.learned import PAD
 from stepwise.training import (
   ModelSpec,
   TrainConfig,
   TrainingTask,
   Validation,
 )
-
-# Fills arrays up, and begins what the decoder reads. For the vocabulary of
-# RoBERTa it is `<s>`, which no example has either; t5x does the same.
-PAD = 0
 
 Arrays = dict[str, np.ndarray]
 _LEAST_BUCKET = 16

@@ -1,4 +1,4 @@
-"""Realizers: plans in, sentences out, whoever writes them."""
+"""The learned realizer: an encoder-decoder writes, sentence by sentence."""
 
 import dataclasses
 import functools
@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,43 +14,29 @@ from jaxtyping import Int
 
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle
-from stepwise.realization._bundle import load_realizer
-from stepwise.realization._config import SearchConfig
 from stepwise.realization._inputs import (
   TEAM_CONTEXT,
   GameInputs,
   InputFormat,
-  check_plan,
   encode_inputs,
 )
-from stepwise.realization._numerals import Numerals
-from stepwise.realization._search import check_texts, search_texts
-from stepwise.realization._text import (
+from stepwise.realization._realizer import Sentences, check_plans
+from stepwise.realization.learned._bundle import load_realizer
+from stepwise.realization.learned._config import PAD, SearchConfig
+from stepwise.realization.learned._numerals import Numerals
+from stepwise.realization.learned._search import check_texts, search_texts
+from stepwise.realization.learned._text import (
   join_tokens,
   name_spellings,
   restore_case,
 )
-from stepwise.realization._training import PAD
 from stepwise.rotowire import DATE, Game
 from stepwise.tables import Plan, Relation
 
-Sentences = tuple[str, ...]
 # The name of the realizer that comes with the package.
 PACKAGED = 'mini'
 # Inputs are padded to a multiple: a new length is a new compilation.
 _LENGTH_STEP = 128
-
-
-@runtime_checkable
-class Realizer(Protocol):
-  """Writes one sentence for every sentence of a plan."""
-
-  @property
-  def name(self) -> str: ...
-
-  def realize(
-    self, games: Sequence[Game], plans: Sequence[Plan]
-  ) -> list[Sentences]: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,18 +167,7 @@ def open_realizer(
 
 def packaged_realizer() -> Path:
   """The folder of the realizer that comes with the package."""
-  return Path(str(resources.files('stepwise.realization'))) / PACKAGED
-
-
-def check_plans(games: Sequence[Game], plans: Sequence[Plan]) -> None:
-  """Refuses plans that are not of these games."""
-  if not games or len(games) != len(plans):
-    raise InputError(
-      f'{len(games)} games and {len(plans)} plans: as many of each are needed, '
-      'and at least one.'
-    )
-  for game, plan in zip(games, plans, strict=True):
-    check_plan(plan, game)
+  return Path(str(resources.files('stepwise.realization.learned'))) / PACKAGED
 
 
 def _check_length(writer: _Writer, length: int, positions: int) -> None:

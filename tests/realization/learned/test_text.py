@@ -4,7 +4,7 @@ import pytest
 
 from stepwise.data import wordpiece
 from stepwise.extraction import tokenize
-from stepwise.realization._text import (
+from stepwise.realization.learned._text import (
   join_tokens,
   name_spellings,
   restore_case,
