@@ -1,13 +1,18 @@
 """ROUGE from shared counts: the exact core of oracle and evaluation."""
 
+from stepwise._rouge._counts import ALL_KINDS, Counts, count_kinds
 from stepwise._rouge._overlap import KINDS, Overlap, measure_overlap
-from stepwise._rouge._tokens import TOKENIZERS, tokenize_ascii, tokenize_unicode
+from stepwise._rouge._tokens import DEFAULT_METRIC, METRICS, Metric, find_metric
 
 __all__ = [
+  'ALL_KINDS',
+  'DEFAULT_METRIC',
   'KINDS',
-  'TOKENIZERS',
+  'METRICS',
+  'Counts',
+  'Metric',
   'Overlap',
+  'count_kinds',
+  'find_metric',
   'measure_overlap',
-  'tokenize_ascii',
-  'tokenize_unicode',
 ]

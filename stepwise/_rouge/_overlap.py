@@ -86,10 +86,23 @@ class Overlap:
     """Precision, recall and F1 of each of `KINDS` for each set of units.
 
     A set is a row of ascending indices of units that have at least one token.
-    The numbers are those of `rouge-score` for these units joined by newlines.
+    The numbers are those of `rouge-score` for these units joined by newlines,
+    given its tokens.
     """
+    hits = self.count_hits(sets)
+    precision = hits / np.maximum(self.totals(self.sizes[sets].sum(1)), 1)
+    wanted = self.totals(np.array([len(self.reference.positions)]))
+    recall = hits / np.maximum(wanted, 1)
+    both = precision + recall
+    f1 = 2 * precision * recall / np.where(both > 0, both, 1)
+    return np.stack([precision, recall, f1], axis=2)
+
+  def count_hits(
+    self, sets: Int[np.ndarray, 'sets size']
+  ) -> Int[np.ndarray, 'sets 3']:
+    """What each of `KINDS` counts as found in the reference."""
     words = self.unigrams[sets].sum(1)
-    hits = np.stack(
+    return np.stack(
       [
         np.minimum(words, self.reference.unigrams[None]).sum(1),
         self._pair_hits(sets),
@@ -97,11 +110,11 @@ class Overlap:
       ],
       axis=1,
     )
-    precision = hits / _at_least_one(self.sizes[sets].sum(1))
-    recall = hits / _at_least_one(np.array([len(self.reference.positions)]))
-    both = precision + recall
-    f1 = 2 * precision * recall / np.where(both > 0, both, 1)
-    return np.stack([precision, recall, f1], axis=2)
+
+  @staticmethod
+  def totals(tokens: Int[np.ndarray, ' texts']) -> Int[np.ndarray, 'texts 3']:
+    """Words, pairs and words of texts: what each of `KINDS` divides by."""
+    return np.stack([tokens, np.maximum(tokens - 1, 0), tokens], axis=1)
 
   def mean_f1(
     self, sets: Int[np.ndarray, 'sets size']
@@ -131,13 +144,6 @@ class Overlap:
     return np.minimum(matched_words.astype(np.int64), words).sum(1)
 
 
-def _at_least_one(
-  tokens: Int[np.ndarray, ' texts'],
-) -> Int[np.ndarray, 'texts 3']:
-  """Words, pairs and words of texts: what each of `KINDS` divides by."""
-  return np.maximum(np.stack([tokens, tokens - 1, tokens], axis=1), 1)
-
-
 def measure_overlap(
   units: Sequence[str],
   reference: Sequence[str],
@@ -147,13 +153,22 @@ def measure_overlap(
 
   A newline inside a unit or a sentence begins a new line, as in `rouge-score`.
   """
-  lines = [tokenize(line) for text in reference for line in text.split('\n')]
-  known = Reference(lines)
-  unit_lines = [[tokenize(line) for line in unit.split('\n')] for unit in units]
+  return measure_lines(
+    [[tokenize(line) for line in unit.split('\n')] for unit in units],
+    [tokenize(line) for text in reference for line in text.split('\n')],
+  )
+
+
+def measure_lines(
+  unit_lines: Sequence[Sequence[list[str]]], reference: Sequence[list[str]]
+) -> Overlap:
+  """`measure_overlap` of lines that are tokens already."""
+  known = Reference(reference)
   tokens = [list(chain.from_iterable(lines)) for lines in unit_lines]
   sizes = np.array([len(unit) for unit in tokens], np.int64)
   ids = known.ids(list(chain.from_iterable(tokens)))
-  owner = np.repeat(np.arange(len(units)), sizes)
+  units = len(unit_lines)
+  owner = np.repeat(np.arange(units), sizes)
   pairs = known.pair_ids[ids[:-1], ids[1:]]
   inside = owner[:-1] == owner[1:]
   words, ends = len(known.words), np.cumsum(sizes)
@@ -161,9 +176,9 @@ def measure_overlap(
   sentinel = np.append(ids, words)
   return Overlap(
     reference=known,
-    unigrams=_count(owner, ids, (len(units), words + 1))[:, :-1],
+    unigrams=_count(owner, ids, (units, words + 1))[:, :-1],
     bigrams=_count(
-      owner[:-1][inside], pairs[inside], (len(units), known.pairs + 1)
+      owner[:-1][inside], pairs[inside], (units, known.pairs + 1)
     ),
     matched=_match(unit_lines, known),
     sizes=sizes,

@@ -14,6 +14,7 @@ from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise._files import replace_when_done
 from stepwise._parallel import map_chunks
+from stepwise._rouge import DEFAULT_METRIC
 from stepwise.data._resumable import ResumableLines
 from stepwise.data._tokenizers import wordpiece
 from stepwise.data.oracle import Oracle, find_oracle, fitting_units
@@ -31,7 +32,7 @@ class OracleOptions:
   method: str = 'greedy'
   order: str = 'document'
   max_tokens: int | None = None
-  tokenization: str = 'ascii'
+  metric: str = DEFAULT_METRIC
   gains: bool = False
 
 
@@ -54,7 +55,7 @@ def document_oracle(document: Document, options: OracleOptions) -> Oracle:
     document.summary,
     method=options.method,
     order=options.order,
-    tokenization=options.tokenization,
+    metric=options.metric,
     gains=options.gains,
   )
 

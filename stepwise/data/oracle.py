@@ -1,8 +1,9 @@
 """The sentences of a document that best match its reference summary.
 
 An oracle maximises the mean of the F1 scores of ROUGE-1, ROUGE-2 and ROUGE-L
-(summary level) exactly as the `rouge-score` package computes them, stemmed, one
-sentence per line, the chosen sentences in the order of the document.
+(summary level) exactly as the named metric computes them, one sentence per
+line, the chosen sentences in the order of the document. Scores are not rounded
+here, as the script ROUGE-1.5.5 does: rounding would only make ties.
 """
 
 import zlib
@@ -15,7 +16,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from stepwise._errors import InputError
-from stepwise._rouge import KINDS, TOKENIZERS, Overlap, measure_overlap
+from stepwise._rouge import (
+  DEFAULT_METRIC,
+  KINDS,
+  Overlap,
+  find_metric,
+  measure_overlap,
+)
 
 Order = Literal['document', 'choice']
 
@@ -39,7 +46,7 @@ def find_oracle(
   *,
   method: str = 'greedy',
   order: str = 'document',
-  tokenization: str = 'ascii',
+  metric: str = DEFAULT_METRIC,
   gains: bool = False,
 ) -> Oracle:
   """Chooses units by a named method; nothing where no unit scores above zero.
@@ -50,13 +57,11 @@ def find_oracle(
     method: a name in `METHODS`.
     order: of the indices: `document`, or `choice`, which is the order in which
       greedy search added them, or by falling score alone for `combination`.
-    tokenization: `ascii` is that of `rouge-score`; `unicode` keeps all scripts.
+    metric: a name in `stepwise.evaluation.METRICS`.
     gains: measure those of all units at every step of `choice` order.
   """
   choose = _lookup('method', method, METHODS)
-  overlap = measure_overlap(
-    units, summary, _lookup('tokenization', tokenization, TOKENIZERS)
-  )
+  overlap = measure_overlap(units, summary, find_metric(metric).tokenize)
   arrange = _lookup('order', order, {'document': sorted, 'choice': list})
   chosen = choose(overlap)
   f1 = np.zeros(len(KINDS))

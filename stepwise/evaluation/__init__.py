@@ -1,10 +1,7 @@
 """Predictions and references in, numbers out; no JAX, no TensorFlow."""
 
-from stepwise.evaluation._bootstrap import (
-  Interval,
-  bootstrap_interval,
-  paired_difference,
-)
+from stepwise._rouge import ALL_KINDS, DEFAULT_METRIC, KINDS, METRICS
+from stepwise.evaluation._bootstrap import Interval, bootstrap_interval
 from stepwise.evaluation._content_plan import (
   Bleu,
   ContentSelection,
@@ -36,17 +33,20 @@ from stepwise.evaluation._positions import (
 from stepwise.evaluation._redundancy import repeated_ngrams
 from stepwise.evaluation._report import (
   Comparison,
+  NamedSummaries,
   Report,
-  System,
   SystemReport,
   compare_systems,
 )
-from stepwise.evaluation._rouge import KINDS, MEASURES, rouge, rouge_scores
+from stepwise.evaluation._rouge import MEASURES, rouge, rouge_scores
 from stepwise.evaluation._significance import Significance, compare_means
 
 __all__ = [
+  'ALL_KINDS',
+  'DEFAULT_METRIC',
   'KINDS',
   'MEASURES',
+  'METRICS',
   'BestWorstScores',
   'Bleu',
   'Comparison',
@@ -54,12 +54,12 @@ __all__ = [
   'Interval',
   'Judgement',
   'LengthStatistics',
+  'NamedSummaries',
   'PairOfSystems',
   'PositionStatistics',
   'RelationGeneration',
   'Report',
   'Significance',
-  'System',
   'SystemReport',
   'best_worst_scaling',
   'bleu',
@@ -71,7 +71,6 @@ __all__ = [
   'count_words',
   'length_statistics',
   'locate_sentences',
-  'paired_difference',
   'plot_lengths',
   'position_statistics',
   'read_judgements',

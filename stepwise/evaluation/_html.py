@@ -41,7 +41,7 @@ def render_html(report: Report) -> str:
   lengths |= {system.name: system.lengths for system in report.systems}
   return _PAGE.format(
     summary=(
-      f'{report.documents} documents, {report.tokenization} tokens, '
+      f'{report.documents} documents, {report.metric}, '
       f'bootstrap seed {report.seed}.'
     ),
     scores=_table(

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from stepwise._rouge import TOKENIZERS
+from stepwise._rouge import DEFAULT_METRIC, find_metric
 
 
 def repeated_ngrams(
-  summary: Sequence[str], n: int = 3, tokenization: str = 'ascii'
+  summary: Sequence[str], n: int = 3, metric: str = DEFAULT_METRIC
 ) -> float:
   """Share of the n-grams inside sentences that occurred before; 0 if none."""
-  tokenize = TOKENIZERS[tokenization]
+  tokenize = find_metric(metric).tokenize
   ngrams = [
     tuple(tokens[start : start + n])
     for tokens in map(tokenize, summary)

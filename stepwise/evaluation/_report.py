@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from stepwise._errors import InputError
+from stepwise._rouge import DEFAULT_METRIC, KINDS
 from stepwise.evaluation._bootstrap import Interval, bootstrap_intervals
 from stepwise.evaluation._lengths import (
   LengthStatistics,
@@ -20,7 +21,13 @@ from stepwise.evaluation._positions import (
   position_statistics,
 )
 from stepwise.evaluation._redundancy import repeated_ngrams
-from stepwise.evaluation._rouge import KINDS, MEASURES, Sentences, rouge_scores
+from stepwise.evaluation._rouge import (
+  MEASURES,
+  References,
+  Sentences,
+  as_references,
+  rouge_scores,
+)
 from stepwise.evaluation._significance import compare_means
 
 # The columns of a report: each kind of ROUGE, then the mean of the three.
@@ -30,7 +37,7 @@ SIGNIFICANT = 0.01
 
 
 @dataclass(frozen=True)
-class System:
+class NamedSummaries:
   """A name and one summary, as sentences, for every reference."""
 
   name: str
@@ -75,11 +82,16 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-  """Systems in the order given, human summaries, and all pairs of systems."""
+  """Systems in the order given, human summaries, and all pairs of systems.
+
+  Of several human summaries the first is described. `metric` and `several` are
+  those of `rouge`.
+  """
 
   documents: int
   seed: int
-  tokenization: str
+  metric: str
+  several: str
   systems: list[SystemReport]
   human_lengths: LengthStatistics
   human_repeated_trigrams: float
@@ -105,22 +117,25 @@ class Report:
 
 
 def compare_systems(
-  systems: Sequence[System],
-  references: Sequence[Sentences],
+  systems: Sequence[NamedSummaries],
+  references: Sequence[References],
   *,
   documents: Sequence[Sequence[str]] | None = None,
   seed: int = 0,
-  tokenization: str = 'ascii',
+  metric: str = DEFAULT_METRIC,
+  several: str = 'average',
   processes: int = 1,
 ) -> Report:
   """Measures every system, and tests every pair of them.
 
   Args:
     systems: at least one, with distinct names.
-    references: sentences of the human summaries.
+    references: sentences of the human summaries; where there are several of
+      one document, a list of them.
     documents: units of the documents, to tell where sentences come from.
     seed: of the bootstrap.
-    tokenization: `ascii` or `unicode`, see `rouge`.
+    metric: a name in `METRICS`.
+    several: how several references count, see `rouge`.
     processes: among which ROUGE is shared out.
   """
   names = [system.name for system in systems]
@@ -130,33 +145,36 @@ def compare_systems(
     rouge_scores(
       system.summaries,
       references,
-      tokenization=tokenization,
+      metric,
+      several=several,
       processes=processes,
     )
     for system in systems
   ]
   anova_p, comparisons = _compare(names, scores, seed)
+  human = [as_references(of_one)[0] for of_one in references]
   return Report(
     documents=len(references),
     seed=seed,
-    tokenization=tokenization,
+    metric=metric,
+    several=several,
     systems=[
-      _describe(system, score, documents, seed, tokenization)
+      _describe(system, score, documents, seed, metric)
       for system, score in zip(systems, scores, strict=True)
     ],
-    human_lengths=length_statistics(count_words(references)),
-    human_repeated_trigrams=_mean_repetition(references, tokenization),
+    human_lengths=length_statistics(count_words(human)),
+    human_repeated_trigrams=_mean_repetition(human, metric),
     anova_p=anova_p,
     comparisons=comparisons,
   )
 
 
 def _describe(
-  system: System,
+  system: NamedSummaries,
   scores: Float[np.ndarray, 'documents 3 3'],
   documents: Sequence[Sequence[str]] | None,
   seed: int,
-  tokenization: str,
+  metric: str,
 ) -> SystemReport:
   flat = np.column_stack([scores.reshape(len(scores), -1), _f1(scores)[:, -1]])
   *intervals, mean = _percentages(flat, seed)
@@ -168,7 +186,7 @@ def _describe(
     name=system.name,
     rouge={**rouge, 'mean': {'f1': mean}},
     lengths=length_statistics(count_words(system.summaries)),
-    repeated_trigrams=_mean_repetition(system.summaries, tokenization),
+    repeated_trigrams=_mean_repetition(system.summaries, metric),
     positions=_positions(system, documents) if documents else None,
   )
 
@@ -211,17 +229,13 @@ def _percentages(
   return bootstrap_intervals(100 * values, seed=seed)
 
 
-def _mean_repetition(
-  summaries: Sequence[Sentences], tokenization: str
-) -> float:
-  shares = [
-    repeated_ngrams(summary, tokenization=tokenization) for summary in summaries
-  ]
+def _mean_repetition(summaries: Sequence[Sentences], metric: str) -> float:
+  shares = [repeated_ngrams(summary, metric=metric) for summary in summaries]
   return float(np.mean(shares))
 
 
 def _positions(
-  system: System, documents: Sequence[Sequence[str]]
+  system: NamedSummaries, documents: Sequence[Sequence[str]]
 ) -> PositionStatistics | None:
   chosen = [
     locate_sentences(summary, units)

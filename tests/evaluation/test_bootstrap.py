@@ -6,7 +6,7 @@ from scipy import stats
 
 from stepwise._errors import InputError
 from stepwise.evaluation import _bootstrap as bootstrap
-from stepwise.evaluation import bootstrap_interval, paired_difference
+from stepwise.evaluation import Interval, bootstrap_interval
 
 
 def test_same_seed_same_interval():
@@ -39,6 +39,14 @@ def test_interval_covers_the_true_mean_about_95_times_in_100():
   assert low <= covered <= high
 
 
+def test_means_of_resamples_are_about_the_mean():
+  values = np.random.default_rng(6).random(307)
+  interval = bootstrap_interval(values)
+  error = values.std() / np.sqrt(len(values) * bootstrap.SAMPLES)
+  assert interval.resampled != interval.mean
+  assert abs(interval.resampled - interval.mean) < 5 * error
+
+
 def test_blocks_of_draws_are_all_used(monkeypatch):
   values = np.random.default_rng(4).random((11, 2))
   monkeypatch.setattr(bootstrap, '_DRAWS_AT_ONCE', 30)
@@ -51,15 +59,15 @@ def test_blocks_of_draws_are_all_used(monkeypatch):
 
 def test_pairing_sees_a_small_but_constant_difference():
   values = np.random.default_rng(5).random(211)
-  difference = paired_difference(values + 0.01, values)
+  difference = bootstrap_interval(values + 0.01 - values)
   assert difference.mean == pytest.approx(0.01)
   assert difference.excludes_zero
-  assert not paired_difference(values, values[::-1].copy()).excludes_zero
+  assert not bootstrap_interval(values - values[::-1]).excludes_zero
 
 
 def test_one_document_is_its_own_interval():
   interval = bootstrap_interval(np.array([0.25]))
-  assert (interval.mean, interval.low, interval.high) == (0.25, 0.25, 0.25)
+  assert interval == Interval(0.25, 0.25, 0.25, 0.25)
 
 
 def test_no_documents_are_refused():
