@@ -100,7 +100,7 @@ def _count_weighted(text: Lines, reference: Lines) -> Counts:
   )
 
 
-def _quotient(hits: float, most: float) -> float:
+def _quotient(hits: int | float, most: int | float) -> float:
   return hits / most if most else 0.0
 
 

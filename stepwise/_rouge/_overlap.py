@@ -177,9 +177,7 @@ def measure_lines(
   return Overlap(
     reference=known,
     unigrams=_count(owner, ids, (units, words + 1))[:, :-1],
-    bigrams=_count(
-      owner[:-1][inside], pairs[inside], (units, known.pairs + 1)
-    ),
+    bigrams=_count(owner[:-1][inside], pairs[inside], (units, known.pairs + 1)),
     matched=_match(unit_lines, known),
     sizes=sizes,
     first=sentinel[ends - sizes],

@@ -53,8 +53,9 @@ _STEP_3 = {
   'ness': '',
 }
 _STEP_4 = (
-  'al ance ence er ic able ible ant ement ou ism ate iti ous ive ize'
-).split()
+  *('al', 'ance', 'ence', 'er', 'ic', 'able', 'ible', 'ant', 'ement', 'ou'),
+  *('ism', 'ate', 'iti', 'ous', 'ive', 'ize'),
+)
 
 
 def _ending(endings) -> re.Pattern[str]:
@@ -76,8 +77,10 @@ def stem_word(word: str) -> str:
 @cache
 def irregular_forms() -> dict[str, str]:
   """The base form of every irregular one."""
-  text = resources.files(__package__).joinpath('irregular_forms.txt').read_text(
-    'ascii'
+  text = (
+    resources.files(__package__)
+    .joinpath('irregular_forms.txt')
+    .read_text('ascii')
   )
   return {
     form: base

@@ -76,9 +76,7 @@ METRICS: dict[str, Metric] = {
 def find_metric(name: str) -> Metric:
   """One of `METRICS` by its name."""
   if name not in METRICS:
-    raise InputError(
-      f'metric is {name!r} but must be one of {list(METRICS)}.'
-    )
+    raise InputError(f'metric is {name!r} but must be one of {list(METRICS)}.')
   return METRICS[name]
 
 

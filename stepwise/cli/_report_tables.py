@@ -30,7 +30,9 @@ def report_tables(report: Report) -> RenderableType:
 
 
 def _scores(report: Report) -> Table:
-  table = Table('System', title=f'ROUGE F1 on {report.documents} documents')
+  table = Table(
+    'System', title=f'{report.metric} F1 on {report.documents} documents'
+  )
   for header in _HEADERS.values():
     table.add_column(header, justify='right', no_wrap=True)
   for system in report.systems:

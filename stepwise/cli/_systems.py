@@ -11,7 +11,7 @@ from stepwise._parallel import map_chunks
 from stepwise.cli._graph_rankers import RANKERS, rank_sentences
 from stepwise.data import OracleOptions, document_oracles, read_predictions
 from stepwise.documents import Document
-from stepwise.evaluation import System
+from stepwise.evaluation import NamedSummaries
 
 _BUILT_IN = re.compile(
   r'(?P<name>lead|oracle|textrank|lexrank)(:(?P<size>[1-9]\d*))?'
@@ -23,9 +23,9 @@ def load_system(
   documents: Sequence[Document],
   *,
   rows: Sequence[int],
-  tokenization: str = 'ascii',
+  metric: str = 'rouge-1.5.5',
   processes: int = 1,
-) -> System:
+) -> NamedSummaries:
   """Summaries of the chosen rows of a references' file.
 
   Args:
@@ -35,24 +35,26 @@ def load_system(
       document.
     documents: all documents of the references' file.
     rows: those to summarise.
-    tokenization: with which oracles measure ROUGE.
+    metric: with which oracles measure ROUGE.
     processes: among which oracles are shared out.
   """
   built_in = _BUILT_IN.fullmatch(name)
   if built_in is None:
-    return System(name, _from_file(name, len(documents), rows))
+    return NamedSummaries(name, _from_file(name, len(documents), rows))
   chosen = [documents[row] for row in rows]
   _check_articles(name, chosen)
   size = int(built_in['size']) if built_in['size'] else None
   if built_in['name'] == 'lead':
-    return System(name, [document.units[: size or 3] for document in chosen])
+    return NamedSummaries(
+      name, [document.units[: size or 3] for document in chosen]
+    )
   if built_in['name'] in RANKERS:
     rank = partial(_rank_chunk, built_in['name'], size or 3)
     chunks = map_chunks(rank, chosen, processes=processes)
-    return System(name, list(chain.from_iterable(chunks)))
-  options = OracleOptions(max_tokens=size, tokenization=tokenization)
+    return NamedSummaries(name, list(chain.from_iterable(chunks)))
+  options = OracleOptions(max_tokens=size, metric=metric)
   oracles = document_oracles(chosen, options, processes=processes)
-  return System(
+  return NamedSummaries(
     name,
     [
       tuple(document.units[index] for index in oracle.indices)

@@ -16,7 +16,7 @@ from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise._files import write_json, write_text
 from stepwise._parallel import available_cores
-from stepwise.cli._options import Processes, Unicode, tokenization
+from stepwise.cli._options import Metric, Processes, Unicode, metric_name
 from stepwise.cli._output_files import JsonOut, check_folder
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def evaluate(
   plot_out: PlotOut = None,
   seed: Seed = 0,
   sample: Sample = None,
+  metric: Metric = 'rouge-1.5.5',
   unicode: Unicode = False,
   processes: Processes = None,
 ) -> None:
@@ -77,7 +78,7 @@ def evaluate(
     references,
     sample=sample,
     seed=seed,
-    tokenization=tokenization(unicode),
+    metric=metric_name(metric, unicode),
     processes=processes or available_cores(),
   )
   # Tables keep their shape in a file, whatever the terminal.
@@ -96,7 +97,7 @@ def _report(
   *,
   sample: int | None,
   seed: int,
-  tokenization: str,
+  metric: str,
   processes: int,
 ) -> 'Report':
   from stepwise.cli._systems import load_system
@@ -110,7 +111,7 @@ def _report(
       name,
       documents,
       rows=rows,
-      tokenization=tokenization,
+      metric=metric,
       processes=processes,
     )
     for name in names
@@ -120,7 +121,7 @@ def _report(
     [documents[row].summary for row in rows],
     documents=[documents[row].units for row in rows],
     seed=seed,
-    tokenization=tokenization,
+    metric=metric,
     processes=processes,
   )
 

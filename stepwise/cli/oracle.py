@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stepwise._parallel import available_cores
-from stepwise.cli._options import Processes, Unicode, tokenization
+from stepwise.cli._options import Metric, Processes, Unicode, metric_name
 from stepwise.cli._progress import counted
 
 
@@ -46,6 +46,7 @@ def oracle(
   method: MethodOption = Method.greedy,
   max_tokens: MaxTokens = None,
   order: OrderOption = Order.document,
+  metric: Metric = 'rouge-1.5.5',
   unicode: Unicode = False,
   processes: Processes = None,
 ) -> None:
@@ -61,7 +62,7 @@ def oracle(
     method=method.value,
     order=order.value,
     max_tokens=max_tokens,
-    tokenization=tokenization(unicode),
+    metric=metric_name(metric, unicode),
   )
   with counted(f'Oracles of {source.name}') as advance:
     bad = write_oracles(

@@ -45,7 +45,7 @@ def render_html(report: Report) -> str:
       f'bootstrap seed {report.seed}.'
     ),
     scores=_table(
-      ['System', *COLUMNS],
+      [f'System ({report.metric})', *COLUMNS],
       [_score_row(report, system) for system in report.systems],
     ),
     differences=_table(

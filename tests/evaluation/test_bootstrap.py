@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from stepwise._errors import InputError
-from stepwise.evaluation import _bootstrap as bootstrap
 from stepwise.evaluation import Interval, bootstrap_interval
+from stepwise.evaluation import _bootstrap as bootstrap
 
 
 def test_same_seed_same_interval():

@@ -26,4 +26,4 @@ def test_other_sizes_and_scripts():
   assert repeated_ngrams(['a a a'], n=1) == pytest.approx(2 / 3)
   summary = ['раз два три', 'раз два три']
   assert repeated_ngrams(summary) == 0
-  assert repeated_ngrams(summary, tokenization='unicode') == 0.5
+  assert repeated_ngrams(summary, metric='rouge-1.5.5-unicode') == 0.5

@@ -7,7 +7,7 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.evaluation import (
-  System,
+  NamedSummaries,
   compare_systems,
   render_html,
   rouge_scores,
@@ -19,9 +19,9 @@ REFERENCES = [
   ['Trains were late on Friday.'],
 ] * 5
 DOCUMENTS = [[*reference, 'Nothing else happened.'] for reference in REFERENCES]
-LEAD = System('lead', [units[:1] for units in DOCUMENTS])
-LAST = System('last & <least>', [units[-1:] for units in DOCUMENTS])
-EMPTY = System('empty', [[] for _ in DOCUMENTS])
+LEAD = NamedSummaries('lead', [units[:1] for units in DOCUMENTS])
+LAST = NamedSummaries('last & <least>', [units[-1:] for units in DOCUMENTS])
+EMPTY = NamedSummaries('empty', [[] for _ in DOCUMENTS])
 
 
 @pytest.fixture(scope='module')
@@ -53,7 +53,7 @@ def test_pairs_are_compared_with_their_sign(report):
 
 
 def test_best_and_its_ties():
-  twin = System('twin', LEAD.summaries)
+  twin = NamedSummaries('twin', LEAD.summaries)
   report = compare_systems([LEAD, twin, EMPTY], REFERENCES)
   assert report.best('rouge2') == 'lead'
   assert report.ties_with_best('twin', 'rouge2')

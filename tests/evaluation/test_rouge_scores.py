@@ -37,7 +37,7 @@ def expected_scores(prediction, reference):
 @given(texts, texts)
 def test_generated_texts_agree_with_rouge_score(prediction, reference):
   np.testing.assert_allclose(
-    rouge(prediction, reference),
+    rouge(prediction, reference, 'rouge-score'),
     expected_scores(prediction, reference),
     rtol=0,
     atol=1e-9,
@@ -47,15 +47,11 @@ def test_generated_texts_agree_with_rouge_score(prediction, reference):
 @pytest.mark.parametrize(('prediction', 'reference'), TEXTS)
 def test_written_texts_agree_with_rouge_score(prediction, reference):
   np.testing.assert_allclose(
-    rouge(prediction, reference),
+    rouge(prediction, reference, 'rouge-score'),
     expected_scores(prediction, reference),
     rtol=0,
     atol=1e-9,
   )
-
-
-def f1(prediction, reference):
-  return rouge(prediction, reference)[:, 2].tolist()
 
 
 @pytest.mark.parametrize(
@@ -131,8 +127,14 @@ def f1(prediction, reference):
     ),
   ],
 )
-def test_hand_computed_cases(prediction, reference, expected):
-  assert f1(prediction, reference) == pytest.approx(expected, abs=1e-12)
+@pytest.mark.parametrize(
+  # The script rounds precision and recall, then F1.
+  ('metric', 'error'),
+  [('rouge-1.5.5', 1.5e-5), ('rouge-score', 1e-12)],
+)
+def test_hand_computed_cases(prediction, reference, expected, metric, error):
+  scores = rouge(prediction, reference, metric)[:, 2].tolist()
+  assert scores == pytest.approx(expected, abs=error)
 
 
 def test_precision_and_recall_are_told_apart():
@@ -155,11 +157,11 @@ def test_identical_texts_score_one_and_disjoint_ones_zero():
   assert not rouge(text, ['Sunny days follow']).any()
 
 
-def test_unicode_tokenization_sees_other_scripts():
+def test_unicode_metrics_see_other_scripts():
   text, other = ['Весна пришла'], ['Весна ушла']
   assert not rouge(text, text).any()
-  assert (rouge(text, text, 'unicode') == 1).all()
-  assert rouge(text, other, 'unicode')[0, 2] == 0.5
+  assert (rouge(text, text, 'rouge-1.5.5-unicode') == 1).all()
+  assert rouge(text, other, 'rouge-1.5.5-unicode')[0, 2] == 0.5
 
 
 @pytest.mark.parametrize('processes', [1, 2])
@@ -180,6 +182,8 @@ def test_different_numbers_are_refused():
     rouge_scores([['a']], [['a'], ['b']])
 
 
-def test_unknown_tokenization_is_refused():
-  with pytest.raises(InputError, match="tokenization is 'words' but must be"):
-    rouge(['a'], ['a'], 'words')
+@pytest.mark.parametrize('option', ['metric', 'several', 'kind'])
+def test_unknown_names_are_refused(option):
+  value = {'kind': {'kinds': ['words']}}.get(option, {option: 'words'})
+  with pytest.raises(InputError, match=f"{option} is 'words' but must be"):
+    rouge(['a'], ['a'], **value)
