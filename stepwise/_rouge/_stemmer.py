@@ -77,14 +77,11 @@ def stem_word(word: str) -> str:
 @cache
 def irregular_forms() -> dict[str, str]:
   """The base form of every irregular one."""
-  text = (
-    resources.files(__package__)
-    .joinpath('irregular_forms.txt')
-    .read_text('ascii')
-  )
+  lists = resources.files('stepwise._rouge') / 'irregular_forms.txt'
+  lines = lists.read_text('ascii').splitlines()
   return {
     form: base
-    for line in text.splitlines()
+    for line in lines
     if not line.startswith('#')
     for base, *forms in [line.split()]
     for form in forms

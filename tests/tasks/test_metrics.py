@@ -6,7 +6,7 @@ from stepwise._errors import InputError
 from stepwise.documents import read_documents
 from stepwise.evaluation import (
   MEASURES,
-  System,
+  NamedSummaries,
   bootstrap_interval,
   compare_systems,
   rouge_scores,
@@ -78,7 +78,9 @@ def test_an_evaluator_scores_lead_like_the_command_line(tmp_path):
   metrics, _ = evaluator.evaluate(compute_metrics=True, predict_fn=lead)
   evaluator.close()
   documents = list(read_documents(path))
-  system = System('lead', [document.units[:2] for document in documents])
+  system = NamedSummaries(
+    'lead', [document.units[:2] for document in documents]
+  )
   report = compare_systems([system], [d.summary for d in documents])
   for kind, interval in report.systems[0].rouge.items():
     if kind != 'mean':
