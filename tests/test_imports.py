@@ -29,8 +29,8 @@ ARROWS: dict[str, set[str]] = {
   'decoding': set(),
   'documents': set(),
   'data': {'documents'},
-  'evaluation': set(),
   'pages': set(),
+  'evaluation': {'pages'},
   'models': {'layers', 'decoding'},
   'tables': {'data', 'documents'},
   'rotowire': {'tables', 'data'},
@@ -54,7 +54,7 @@ ARROWS: dict[str, set[str]] = {
   },
   'realization': {
     *('layers', 'models', 'checkpoints', 'training', 'data', 'tables'),
-    *('rotowire', 'extraction'),
+    *('rotowire', 'extraction', 'pages'),
   },
   # `rotowire_realize` has the examples of the realizer.
   'tasks': {

@@ -32,7 +32,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
   for needed in (
     'stepwise/py.typed',
     'stepwise/data/vocab/bert_uncased.txt',
-    'stepwise/pages/page.html',
+    'stepwise/pages/shell.html',
+    'stepwise/pages/steps.css',
+    'stepwise/pages/steps.html',
+    'stepwise/pages/steps.js',
     'stepwise/summarization/samples/harbour.txt',
   ):
     assert needed in names

@@ -1,6 +1,7 @@
 """The page of a plan: the entries of a table, chosen step by step."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from stepwise.pages import Page, PageStep, PageUnit
 from stepwise.planning._planner import PlanTrace
@@ -25,10 +26,19 @@ def plan_page(
       PageUnit(entry.text, max(len(entry.text.split()), 1)) for entry in entries
     ),
     steps,
-    notes,
+    answer=tuple(_answer(trace)),
+    notes=notes,
     unit_name='entry',
     running_text=False,
   )
+
+
+def _answer(trace: PlanTrace) -> Iterator[str]:
+  """The entries of every sentence, in the order of the plan."""
+  texts = [entry.text for entry in trace.table.entries]
+  for is_break, units in groupby(trace.units, lambda unit: unit == _BREAK):
+    if not is_break:
+      yield '; '.join(texts[unit - len(SPECIAL_UNITS)] for unit in units)
 
 
 def _steps(trace: PlanTrace) -> Iterator[PageStep]:

@@ -6,55 +6,20 @@ finger and keyboard all work.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
+from stepwise.pages import Html, html, render_shell, table, tag
 from stepwise.realization._report import GameReport, PlacedEntry
 from stepwise.rotowire import MATCH, game_table, rotowire_schema
 from stepwise.tables import Relation
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --used: #ffe9a8; --mark: #ffc107; }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ --used: #5c4a10; --mark: #8a6d00; }}
-}}
-body {{ font: 1rem/1.6 system-ui, sans-serif; margin: 0 auto; padding: 1rem;
-  max-width: 70rem; }}
-.table {{ overflow-x: auto; margin: 1rem 0; }}
-table {{ border-collapse: collapse; font-size: .9rem; }}
-th, td {{ padding: .35rem .6rem; border: 1px solid #8886; text-align: right;
-  white-space: nowrap; }}
-th[scope=row] {{ text-align: left; position: sticky; left: 0;
-  background: Canvas; }}
-.used {{ background: var(--used); }}
-.unsaid {{ outline: 2px dashed #c00; outline-offset: -3px; }}
-.used a {{ color: inherit; display: block; padding: .2rem; }}
-li {{ margin: .6rem 0; padding: .2rem .4rem; }}
-:target {{ background: var(--mark); scroll-margin: 5rem; }}
-small a {{ display: inline-block; padding: .15rem .4rem; }}
-:focus-visible {{ outline: 3px solid Highlight; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>Plan: {planner}. Text: {realizer}. Cells that the plan uses are coloured
-and lead to their sentence; a dashed frame marks what its sentence does not
-say.</p>
-<h2 id="report">Report</h2>
-<ol>
-{sentences}
-</ol>
-<h2 id="teams">Teams</h2>
-{teams}
-<h2 id="players">Players</h2>
-{players}
-</body>
-</html>
+_STYLE = """:root { --unsaid: #c00000; }
+@media (prefers-color-scheme: dark) { :root { --unsaid: #ff8a80; } }
+.used { background: var(--mark); }
+.used a { color: inherit; display: block; padding: .2rem; }
+.unsaid { outline: 2px dashed var(--unsaid); outline-offset: -3px; }
+li { margin: .6rem 0; padding: .2rem .4rem; }
+:target { box-shadow: inset 0 0 0 3px var(--edge); scroll-margin: 5rem; }
+small a { display: inline-block; padding: .15rem .4rem; color: inherit; }
 """
 
 # Where an entry is used: its sentences by number, and the entry itself.
@@ -78,32 +43,43 @@ def render_report(report: GameReport) -> str:
     )
   }
   names = ' and '.join(team.entity for team in game.teams)
-  return _PAGE.format(
-    title=escape(f'{names}, {game.date.isoformat()}'),
-    planner=escape(report.planner),
-    realizer=escape(report.realizer),
-    sentences='\n'.join(_sentences(report, ids)),
-    teams=tables['team'],
-    players=tables['player'],
+  return render_shell(
+    f'{names}, {game.date.isoformat()}',
+    f'Plan: {report.planner}. Text: {report.realizer}. Cells that the plan uses'
+    ' are coloured and lead to their sentence; a dashed frame marks what its'
+    ' sentence does not say.',
+    html(
+      tag('h2', 'Teams', id='teams'),
+      tables['team'],
+      tag('h2', 'Players', id='players'),
+      tables['player'],
+    ),
+    answer=tag('ol', *_sentences(report, ids)),
+    style=_STYLE,
+    wide=True,
   )
 
 
 def _sentences(
   report: GameReport, ids: Mapping[tuple[str, str], str]
-) -> Iterable[str]:
+) -> Iterable[Html]:
   for number, sentence in enumerate(report.sentences, start=1):
-    links = dict.fromkeys(entry.relation for entry in sentence.entries)
-    yield (
-      f'<li id="sentence-{number}">{escape(sentence.text) or "(nothing new)"}'
-      f'<br><small>{" ".join(_cell_link(r, ids) for r in links)}</small></li>'
+    relations = dict.fromkeys(entry.relation for entry in sentence.entries)
+    links = (html(_cell_link(relation, ids), ' ') for relation in relations)
+    yield tag(
+      'li',
+      sentence.text or '(nothing new)',
+      tag('br'),
+      tag('small', *links),
+      id=f'sentence-{number}',
     )
 
 
-def _cell_link(relation: Relation, ids: Mapping[tuple[str, str], str]) -> str:
-  label = escape(f'{relation.entity} {_title(relation.type)}')
+def _cell_link(relation: Relation, ids: Mapping[tuple[str, str], str]) -> Html:
+  label = f'{relation.entity} {_title(relation.type)}'
   if relation.entity == MATCH:
-    return f'<span>{label}</span>'
-  return f'<a href="#{ids[relation.entity, relation.type]}">{label}</a>'
+    return tag('span', label)
+  return tag('a', label, href=f'#{ids[relation.entity, relation.type]}')
 
 
 def _table(
@@ -112,7 +88,7 @@ def _table(
   entities: Sequence[str],
   uses: _Uses,
   ids: Mapping[tuple[str, str], str],
-) -> str:
+) -> Html:
   """Entities are rows; columns are types that anybody has a value of."""
   relations = game_table(report.game, max_units=None).relations
   values = {(r.entity, r.type): r.value for r in relations}
@@ -122,36 +98,29 @@ def _table(
     if any((entity, type) in values for entity in entities)
   ]
 
-  def row(entity: str) -> str:
+  def cells(entity: str) -> list[Html]:
     keys = [(entity, type) for type in types]
-    cells = (
+    return [
       _cell(values.get(key, ''), uses.get(key, ()), ids.get(key))
       for key in keys
-    )
-    name = f'<th scope="row">{escape(entity)}</th>'
-    return f'<tr>{name}{"".join(cells)}</tr>'
+    ]
 
-  head = ''.join(f'<th scope="col">{escape(_title(t))}</th>' for t in types)
-  return (
-    f'<div class="table" role="region" tabindex="0" aria-label="{kind}s">'
-    f'<table><thead><tr><td></td>{head}</tr></thead>'
-    f'<tbody>{"".join(map(row, entities))}</tbody></table></div>'
-  )
+  header = ['', *map(_title, types)]
+  return table(f'{kind}s', header, ((name, cells(name)) for name in entities))
 
 
 def _cell(
   value: str, uses: Sequence[tuple[int, PlacedEntry]], id: str | None
-) -> str:
+) -> Html:
   if not uses:
-    return f'<td>{escape(value)}</td>'
+    return tag('td', value)
   number, _ = uses[0]
   numbers = ', '.join(dict.fromkeys(str(number) for number, _ in uses))
   unsaid = all(entry.stated is False for _, entry in uses)
-  return (
-    f'<td id="{id}" class="used{" unsaid" if unsaid else ""}">'
-    f'<a href="#sentence-{number}" title="sentence {numbers}">'
-    f'{escape(value)}</a></td>'
+  link = tag(
+    'a', value, href=f'#sentence-{number}', title=f'sentence {numbers}'
   )
+  return tag('td', link, id=id, class_=f'used{" unsaid" if unsaid else ""}')
 
 
 def _title(type: str) -> str:

@@ -29,7 +29,14 @@ def summary_page(summary: Summary, title: str) -> Page:
     f' {len(units)} sentences, {summary.words} of {words} words.'
   )
   notes = tuple(text[:1].upper() + text[1:] for text in summary.warnings)
-  return Page(title, lead, tuple(units), _page_steps(summary), notes)
+  return Page(
+    title,
+    lead,
+    tuple(units),
+    _page_steps(summary),
+    answer=tuple(sentence.text for sentence in summary.sentences),
+    notes=notes,
+  )
 
 
 def _page_steps(summary: Summary) -> tuple[PageStep, ...]:

@@ -15,7 +15,8 @@ from stepwise.summarization import (
   sample_article,
   summary_page,
 )
-from tests.summarization import browser as browsers
+from tests.pages import browser as browsers
+from tests.pages.browser import needs_browser
 
 NASTY = '</script><b a="1">\'& {{data}} <!-- \\u003c'
 
@@ -96,7 +97,9 @@ def test_every_sentence_and_step_is_there():
   for step, told in zip(summary.steps, data['steps'], strict=True):
     assert told['unit'] == step.index
     assert told['probabilities'] == pytest.approx(step.probabilities, abs=1e-5)
-  assert [tag for tag, _ in found.tags].count('p') == 2 + 8
+  assert [tag for tag, _ in found.tags].count('p') == 2 + 8 + len(
+    summary.sentences
+  )
   assert '<li>A note.</li>' in render_page(summary_page(summary, 'x'))
 
 
@@ -181,10 +184,6 @@ def test_a_plan_has_a_row_per_sentence():
   ]
 
 
-needs_browser = pytest.mark.skipif(
-  browsers.CHROMIUM is None or browsers.DRIVER is None,
-  reason='no chromium and chromedriver (Debian: chromium, chromium-driver)',
-)
 WIDTH = 'return document.documentElement.scrollWidth'
 SHOWN = "return document.getElementById('panel').textContent"
 FILLED = (

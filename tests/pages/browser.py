@@ -14,8 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser')
 DRIVER = shutil.which('chromedriver')
+needs_browser = pytest.mark.skipif(
+  CHROMIUM is None or DRIVER is None,
+  reason='no chromium and chromedriver (Debian: chromium, chromium-driver)',
+)
 _FLAGS = [
   *('--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'),
   *('--no-first-run', '--disable-background-networking'),

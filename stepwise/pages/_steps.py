@@ -1,18 +1,17 @@
 """A page to look at: what was chosen, in which order, and from what.
 
 The page knows units and steps only, so that it shows the sentences of a text
-and the entries of a table alike. It is one file that asks nothing of the
-network, and works with a keyboard, on a phone, and by day and night.
+and the entries of a table alike. It works with a keyboard, on a phone, and by
+day and night.
 """
 
-import functools
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
-from importlib import resources
 from itertools import groupby
+
+from stepwise.pages._html import Html, html, tag
+from stepwise.pages._shell import fill, read, render_shell
 
 _HINT = (
   'Point at a step, or move to it with the keyboard, to see how probable every'
@@ -75,6 +74,7 @@ class Page:
     lead: one sentence about the whole.
     units: in the order of the document.
     steps: in the order of choice.
+    answer: what was chosen, in its own words, a paragraph each.
     notes: what the reader must know, one sentence each.
     unit_name, length_name: what units are, and what they are measured in.
     running_text: units follow one another; otherwise each has a box.
@@ -84,6 +84,7 @@ class Page:
   lead: str
   units: tuple[PageUnit, ...]
   steps: tuple[PageStep, ...]
+  answer: tuple[str, ...] = ()
   notes: tuple[str, ...] = ()
   unit_name: str = 'sentence'
   length_name: str = 'words'
@@ -92,29 +93,29 @@ class Page:
 
 def render_page(page: Page) -> str:
   """The page as HTML; every text is escaped."""
-  names = {'unit': escape(page.unit_name), 'length': escape(page.length_name)}
+  names = {'unit': page.unit_name, 'length': page.length_name}
   parts = {
-    'title': escape(page.title),
-    'lead': escape(page.lead),
-    'notes': _notes(page),
-    'steps': ''.join(_groups(page)),
-    'strip': ''.join(_bars(page)),
-    'strip_label': escape(_strip_label(page)),
+    'steps': html(*_groups(page)),
+    'strip': html(*_bars(page)),
+    'strip_label': _strip_label(page),
     'legend': _LEGEND.format(**names),
     'hint': _HINT.format(**names),
     'layout': 'text' if page.running_text else 'list',
-    'units': ''.join(_units(page)),
-    'unit_heading': escape(page.unit_name.capitalize()),
-    'data': _data(page),
+    'units': html(*_units(page)),
+    'unit_heading': page.unit_name.capitalize(),
   }
-  # In one pass: what is put in is not looked at again.
-  return re.sub(r'\{\{(\w+)\}\}', lambda found: parts[found[1]], _template())
-
-
-@functools.cache
-def _template() -> str:
-  folder = resources.files('stepwise.pages')
-  return (folder / 'page.html').read_text(encoding='utf-8')
+  return render_shell(
+    page.title,
+    page.lead,
+    fill(read('steps.html'), parts),
+    answer=html(*(tag('p', text) for text in page.answer)),
+    notes=page.notes,
+    style=read('steps.css'),
+    script=html(
+      tag('script', _data(page), type='application/json', id='data'),
+      tag('script', Html(read('steps.js'))),
+    ),
+  )
 
 
 def _chosen(page: Page) -> dict[int, int]:
@@ -126,46 +127,50 @@ def _chosen(page: Page) -> dict[int, int]:
   return chosen
 
 
-def _notes(page: Page) -> str:
-  items = ''.join(f'<li>{escape(note)}</li>' for note in page.notes)
-  return f'<ul class="notes">{items}</ul>' if items else ''
-
-
-def _groups(page: Page) -> Iterator[str]:
+def _groups(page: Page) -> Iterator[Html]:
   """Buttons of the steps, one row per group."""
   numbered = enumerate(page.steps)
   for name, steps in groupby(numbered, key=lambda pair: pair[1].group):
-    label = f'<li class="name">{escape(name)}</li>' if name else ''
-    buttons = ''.join(_button(number, step) for number, step in steps)
-    yield f'<ol class="group">{label}{buttons}</ol>'
+    label = tag('li', name, class_='name') if name else ''
+    buttons = (_button(number, step) for number, step in steps)
+    yield tag('ol', label, *buttons, class_='group')
 
 
-def _button(number: int, step: PageStep) -> str:
+def _button(number: int, step: PageStep) -> Html:
   said = f'Step {number + 1}: {step.label}'
   if step.unit is not None:
     said += f' {step.unit + 1}'
   below = ''
   if step.probability is not None:
     said += f', probability {_percent(step.probability)}'
-    below = f'<small>{escape(_percent(step.probability))}</small>'
-  face = escape(step.face or str(number + 1))
-  return (
-    f'<li><button type="button" class="step" id="step-{number + 1}"'
-    f' aria-pressed="false" aria-label="{escape(said)}" title="{escape(said)}">'
-    f'<b>{face}</b>{below}</button></li>'
+    below = tag('small', _percent(step.probability))
+  button = tag(
+    'button',
+    tag('b', step.face or str(number + 1)),
+    below,
+    type='button',
+    class_='step',
+    id=f'step-{number + 1}',
+    aria_pressed='false',
+    aria_label=said,
+    title=said,
   )
+  return tag('li', button)
 
 
-def _bars(page: Page) -> Iterator[str]:
+def _bars(page: Page) -> Iterator[Html]:
   chosen = _chosen(page)
   for index, unit in enumerate(page.units):
-    title = f'{page.unit_name} {index + 1}: {unit.length} {page.length_name}'
     kind, face = 'bar', ''
     if index in chosen:
-      kind, face = 'bar chosen', f'<em>{chosen[index] + 1}</em>'
-    yield (
-      f'<span class="{kind}" style="--length:{max(unit.length, 1)}"'
-      f' title="{escape(title)}"><i></i>{face}</span>'
+      kind, face = 'bar chosen', tag('em', str(chosen[index] + 1))
+    yield tag(
+      'span',
+      tag('i'),
+      face,
+      class_=kind,
+      style=f'--length:{max(unit.length, 1)}',
+      title=f'{page.unit_name} {index + 1}: {unit.length} {page.length_name}',
     )
 
 
@@ -177,30 +182,41 @@ def _strip_label(page: Page) -> str:
   )
 
 
-def _units(page: Page) -> Iterator[str]:
+def _units(page: Page) -> Iterator[Html]:
   chosen = _chosen(page)
   for index, unit in enumerate(page.units):
     if page.running_text and (unit.paragraph or not index):
-      yield '</p>\n<p>' if index else '<p>'
+      yield Html('</p>\n<p>' if index else '<p>')
     kinds = ['unit', *(['unread'] if not unit.read else [])]
     badge = ''
     if index in chosen:
-      step = chosen[index]
       kinds.append('chosen')
-      badge = (
-        f'<button type="button" class="badge" data-step="{step}"'
-        f' aria-label="Chosen at step {step + 1}">{step + 1}</button>'
-      )
-    text = escape(unit.text)
-    yield (
-      f'<span class="{" ".join(kinds)}" id="unit-{index + 1}"'
-      f' data-text="{text}">{badge}{text}</span>\n'
+      badge = _badge(chosen[index])
+    yield tag(
+      'span',
+      badge,
+      unit.text,
+      class_=' '.join(kinds),
+      id=f'unit-{index + 1}',
+      data_text=unit.text,
     )
+    yield Html('\n')
   if page.running_text and page.units:
-    yield '</p>'
+    yield Html('</p>')
 
 
-def _data(page: Page) -> str:
+def _badge(step: int) -> Html:
+  return tag(
+    'button',
+    str(step + 1),
+    type='button',
+    class_='badge',
+    data_step=step,
+    aria_label=f'Chosen at step {step + 1}',
+  )
+
+
+def _data(page: Page) -> Html:
   """What the script needs, as JSON that cannot end its element."""
   steps = [
     {
@@ -215,7 +231,7 @@ def _data(page: Page) -> str:
   text = json.dumps({'steps': steps})
   for sign in '<>&':
     text = text.replace(sign, f'\\u{ord(sign):04x}')
-  return text
+  return Html(text)
 
 
 def _percent(probability: float) -> str:
