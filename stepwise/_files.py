@@ -12,26 +12,55 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from stepwise._errors import InputError
 
 COMPRESSED = ('.gz', '.zst')
 # A folder for what may be made again, or `off`.
 CACHE_VARIABLE = 'STEPWISE_CACHE'
+_MAGIC = {'.gz': b'\x1f\x8b', '.zst': b'\x28\xb5\x2f\xfd'}
+# A document, or a line of many, has at most so many bytes when decompressed:
+# a small file can hold more than any memory.
+MAX_BYTES = 64 * 2**20
+
+
+def check_size(name: str | os.PathLike[str], size: int) -> None:
+  """What is too large for one document is an `InputError`."""
+  if size > MAX_BYTES:
+    raise InputError(
+      f'{os.fspath(name)} is too large: a document may have {MAX_BYTES >> 20} '
+      'MB, decompressed.'
+    )
+
+
+@runtime_checkable
+class ByteStream(Protocol):
+  """What documents are read from: a file, standard input, a web answer."""
+
+  def read(self, size: int = -1, /) -> bytes: ...
+
+  def readline(self, size: int = -1, /) -> bytes: ...
+
+
+def read_limited(stream: ByteStream, name: str | os.PathLike[str]) -> bytes:
+  """All that is left of a stream, if a document may be as large."""
+  data = stream.read(MAX_BYTES + 1)
+  check_size(name, len(data))
+  return data
 
 
 @contextlib.contextmanager
-def open_for_reading(path: Path) -> Iterator[BinaryIO]:
+def open_for_reading(path: Path, *, binary: bool = False) -> Iterator[BinaryIO]:
   """Bytes of a file, decompressed if its name ends in `.gz` or `.zst`.
 
   A file that is missing, damaged or, before anything is read, evidently
-  binary is an `InputError`.
+  binary is an `InputError`; `binary` files may be so.
   """
   damage = (EOFError, zlib.error, gzip.BadGzipFile, *_zstd_errors(path))
   try:
     with path.open('rb') as raw, _decompress(path, raw) as stream:
-      if b'\0' in stream.peek(4096)[:4096]:
+      if not binary and b'\0' in stream.peek(4096)[:4096]:
         raise InputError(f'{path}: binary file; UTF-8 text is needed.')
       yield stream
   except FileNotFoundError:
@@ -50,6 +79,22 @@ def _decompress(path: Path, raw: BinaryIO) -> io.BufferedReader:
     stream = reader.stream_reader(raw, read_across_frames=True)
     return io.BufferedReader(stream)
   return io.BufferedReader(raw)  # pyright: ignore
+
+
+@contextlib.contextmanager
+def decompress_stream(raw: ByteStream, name: str) -> Iterator[ByteStream]:
+  """Bytes of a stream, decompressed if it begins as such a file does."""
+  stream: Any = io.BufferedReader(raw)  # pyright: ignore
+  head = stream.peek(4)[:4]
+  form = next((f for f, mark in _MAGIC.items() if head.startswith(mark)), '')
+  path = Path(f'{name}{form}')
+  damage = (EOFError, zlib.error, gzip.BadGzipFile, *_zstd_errors(path))
+  try:
+    yield _decompress(path, stream)
+  except damage as error:
+    raise InputError(f'damaged {form} data: {error}.') from error
+  finally:
+    stream.detach()
 
 
 def _zstandard(path: Path) -> Any:

@@ -137,7 +137,7 @@ def _records(
       max_tokens=options.max_tokens,
       max_unit_tokens=options.max_unit_tokens,
     )
-    yield record, replace(document, spans=record.spans[record.special :])
+    yield record, document.first(record.num_units - record.special)
 
 
 def _search(

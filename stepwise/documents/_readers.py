@@ -3,9 +3,10 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from stepwise._errors import InputError
 from stepwise.documents._document import Document
@@ -16,13 +17,50 @@ from stepwise.documents._formats import (
   Format,
   find_format,
 )
+from stepwise.documents._languages import check_language, detect_language
 from stepwise.documents._splitter import is_list_item, split_sentences
+from stepwise.documents._structure import (
+  Block,
+  Spans,
+  Split,
+  Splitter,
+  Units,
+  find_units,
+  join_blocks,
+  line_regions,
+  text_regions,
+)
 
 # What a paragraph ends with, unless it is the line of a wrapped one.
 _ENDS = '.!?…:;"\'”\u2019)'
 
-Spans = Sequence[tuple[int, int]]
-Splitter = Callable[[str], Spans]
+# A list of so many items, nearly all of them one sentence, is one of sentences.
+_LEAST_LIST, _SINGLE_SHARE = 10, 0.9
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+  """How documents are read.
+
+  Attributes:
+    split: what a unit is: `auto`, a sentence, where a list of sentences stays
+      as given; `paragraphs`; `never`, a line or an item of a list.
+    language: its code; None = as the document says, or else as it looks.
+    text_key: the field or column that has the text; None = the first of
+      `article`, `document`, `text`, `content` and `body`.
+  """
+
+  split: str = 'auto'
+  language: str | None = None
+  text_key: str | None = None
+
+  def __post_init__(self) -> None:
+    if self.split not in get_args(Split):
+      raise InputError(
+        f'split is {self.split!r}, must be one of {", ".join(get_args(Split))}.'
+      )
+    if self.language is not None:
+      check_language(self.language)
 
 
 @dataclass(frozen=True)
@@ -41,21 +79,26 @@ class BadLine:
 def read_documents(
   path: str | os.PathLike[str],
   *,
-  splitter: Splitter = split_sentences,
+  splitter: Splitter | None = None,
+  options: ReadOptions = ReadOptions(),
   on_error: Callable[[BadLine], object] | None = None,
 ) -> Iterator[Document]:
   """Reads documents one by one, in the order of the file.
 
-  Formats, by the end of the name: `.txt` (one document), `.story` (CNN and
-  Daily Mail; also a folder of them), `.jsonl`, `.csv`, `.tsv` and `.parquet`
-  with `article` and `highlights`, or `document` and `summary`; any text may be
-  compressed (`.gz`, `.zst`). An article is a string or a list of paragraphs; a
-  summary is a list of sentences or a string with one sentence a line (a
-  single line is split); `id` is optional.
+  Formats, by the end of the name: one document (`.txt`, `.md`, `.html`,
+  `.pdf`, `.docx`, `.eml`, and `.story` of CNN and Daily Mail) or many
+  (`.jsonl`, `.json`, `.csv`, `.tsv`, `.parquet`), with the text in `article`,
+  `document`, `text`, `content` or `body` and a summary in `highlights` or
+  `summary`; any of them may be compressed (`.gz`, `.zst`). A text is a string,
+  or a list of paragraphs or sentences; a summary is a list of sentences or a
+  string with one sentence a line (a single line is split); `id` and `language`
+  are optional.
 
   Args:
     path: the file, or a folder of `.story` files.
-    splitter: maps a text to the spans of its units.
+    splitter: maps a text to the spans of its units; None = that of its
+      language.
+    options: how texts are read.
     on_error: called with every bad line, which is then skipped, for example
       `bad_lines.append`. Without it the first bad line is an `InputError`. A
       file that cannot be read at all always is.
@@ -68,7 +111,7 @@ def read_documents(
       empty = False
       line = 0 if form.whole_file else number
       try:
-        document = parse_item(form, file, number, item, splitter)
+        document = parse_item(form, file, number, item, splitter, options)
       except InputError as error:
         bad = BadLine(str(file), line, str(error))
         if on_error is None:
@@ -85,38 +128,105 @@ def parse_item(
   file: Path,
   number: int,
   item: Any,
-  splitter: Splitter = split_sentences,
+  splitter: Splitter | None = None,
+  options: ReadOptions = ReadOptions(),
 ) -> Document:
   """The document of one item of a file; without an id, its place is the id.
 
   Records and oracles of the same file meet by these ids.
   """
   place = file.stem if form.whole_file else f'{file.name}:{number}'
-  return make_document({'id': place, **form.parse(item)}, splitter)
+  return make_document({'id': place, **form.parse(item)}, splitter, options)
 
 
 def make_document(
-  fields: Fields, splitter: Splitter = split_sentences
+  fields: Fields,
+  splitter: Splitter | None = None,
+  options: ReadOptions = ReadOptions(),
 ) -> Document:
   """Builds a document from fields named as in `read_documents`.
 
   >>> make_document({'document': 'One. Two.', 'summary': ['Both.']}).units
   ('One.', 'Two.')
   """
-  key = next((key for key in ARTICLE_KEYS if fields.get(key) is not None), None)
-  if key is None:
-    raise InputError(
-      f'no {" or ".join(map(repr, ARTICLE_KEYS))}; found {sorted(fields)}.'
-    )
-  paragraphs = _texts(key, fields[key])
-  if isinstance(fields[key], list):
-    paragraphs = _mend([p for p in paragraphs if p.strip()])
-  text, spans = _split_paragraphs(paragraphs, splitter)
-  if not spans:
+  key, content = _content(fields, options)
+  sample = content if isinstance(content, str) else _sample(content)
+  language = _language(fields, options) or detect_language(sample)
+  split = splitter or partial(split_sentences, language=language)
+  text, units = _units(content, split, options.split)
+  if not units.spans:
     raise InputError(f'{key!r} has no text.')
+  plain = all(kind == 'sentence' for kind in units.kinds)
   return Document(
-    text, spans, _summary(fields, splitter), str(fields.get('id', ''))
+    text,
+    units.spans,
+    _summary(fields, split),
+    str(fields.get('id', '')),
+    () if plain else units.kinds,
+    language,
   )
+
+
+def _content(
+  fields: Fields, options: ReadOptions
+) -> tuple[str, str | list[str] | list[Block]]:
+  """The text of a document, by its key: whole, as a list, or in blocks."""
+  if 'blocks' in fields:
+    return 'text', fields['blocks']
+  key = options.text_key or _article_key(fields)
+  if key is None or fields.get(key) is None:
+    wanted = [options.text_key] if options.text_key else ARTICLE_KEYS
+    raise InputError(
+      f'no {" or ".join(map(repr, wanted))}; found {sorted(fields)}.'
+    )
+  texts = _texts(key, fields[key])
+  return key, texts if isinstance(fields[key], list) else texts[0]
+
+
+def _article_key(fields: Fields) -> str | None:
+  """The first known name, however it is capitalised."""
+  names = {name.lower(): name for name in fields if fields[name] is not None}
+  return next((names[key] for key in ARTICLE_KEYS if key in names), None)
+
+
+def _sample(content: Sequence[str | Block]) -> str:
+  parts = (part if isinstance(part, str) else part.text for part in content)
+  return ' '.join(islice(parts, 40))
+
+
+def _language(fields: Fields, options: ReadOptions) -> str:
+  given = options.language or fields.get('language') or fields.get('lang') or ''
+  return given if isinstance(given, str) else ''
+
+
+def _units(
+  content: str | list[str] | list[Block], splitter: Splitter, split: str
+) -> tuple[str, Units]:
+  if isinstance(content, str):
+    if split == 'never':
+      regions = line_regions(content)
+    else:
+      regions = text_regions(content)
+    return content, find_units(content, regions, splitter, split)
+  if all(isinstance(part, Block) for part in content):
+    blocks = [Block(*part) for part in content]
+  else:
+    paragraphs = [str(part) for part in content if str(part).strip()]
+    if split == 'auto':
+      paragraphs = _mend(paragraphs)
+      cut = {each: splitter(each) for each in paragraphs}
+      splitter = cut.__getitem__
+      if _are_sentences(list(cut.values())):
+        split = 'paragraphs'
+    blocks = [Block(paragraph) for paragraph in paragraphs]
+  text, regions = join_blocks(blocks)
+  return text, find_units(text, regions, splitter, split)
+
+
+def _are_sentences(cut: Sequence[Spans]) -> bool:
+  """Whether a list was cut into sentences already, by somebody else's rules."""
+  single = sum(len(spans) <= 1 for spans in cut)
+  return len(cut) >= _LEAST_LIST and single >= _SINGLE_SHARE * len(cut)
 
 
 def _files(path: Path) -> list[Path]:
@@ -170,30 +280,6 @@ def _mend(paragraphs: list[str]) -> list[str]:
     else:
       mended.append(following)
   return mended
-
-
-def _split_paragraphs(
-  paragraphs: list[str], splitter: Splitter
-) -> tuple[str, tuple[tuple[int, int], ...]]:
-  """Joins paragraphs with blank lines; no unit reaches across one."""
-  spans, offset = [], 0
-  for paragraph in paragraphs:
-    inner = splitter(paragraph)
-    _check_spans(paragraph, inner)
-    spans += [(start + offset, end + offset) for start, end in inner]
-    offset += len(paragraph) + 2
-  return '\n\n'.join(paragraphs), tuple(spans)
-
-
-def _check_spans(text: str, spans: Spans) -> None:
-  position = 0
-  for start, end in spans:
-    if not position <= start < end <= len(text):
-      raise InputError(
-        f'splitter returned the span ({start}, {end}) after {position} in a '
-        f'text of {len(text)}; spans must be in order, disjoint and not empty.'
-      )
-    position = end
 
 
 def _summary(fields: Fields, splitter: Splitter) -> tuple[str, ...]:

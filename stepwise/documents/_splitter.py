@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from stepwise.documents._abbreviations import Language, language_rules
 from stepwise.documents._stops import Span, split_at_stops
 
 # Longer lines are not hard-wrapped, so the breaks around them are real.
@@ -25,7 +26,7 @@ _LIST_ITEM = re.compile(rf'\s*(?:{_ITEM.pattern}|\(?\w{{1,2}}[.)]\s)')
 _NUMBERED_ITEM = re.compile(r'\d{1,2}\.\s')
 
 
-def split_sentences(text: str) -> list[Span]:
+def split_sentences(text: str, language: str = '') -> list[Span]:
   """Spans `(start, end)` of the sentences of a text, in order and disjoint.
 
   Every sentence is a slice of the text without white space around it; only
@@ -34,15 +35,19 @@ def split_sentences(text: str) -> list[Span]:
   short headline over one short sentence cannot be told from a wrapped
   sentence, so set it off with a blank line. Linear in the length of the text.
 
+  The code of a language chooses abbreviations and ordinals; without one they
+  are those of English.
+
   >>> text = 'Mr. Hale left at 9 a.m. on Monday. "Why?" she asked.'
   >>> [text[start:end] for start, end in split_sentences(text)]
   ['Mr. Hale left at 9 a.m. on Monday.', '"Why?" she asked.']
   """
+  rules = language_rules(language)
   return [
     span
     for lines in _blocks(text)
-    for start, end in _segments(text, lines)
-    for span in split_at_stops(text, start, end)
+    for start, end in _segments(text, lines, rules)
+    for span in split_at_stops(text, start, end, rules)
   ]
 
 
@@ -68,7 +73,7 @@ def _blocks(text: str) -> Iterator[list[Span]]:
     yield block
 
 
-def _segments(text: str, lines: list[Span]) -> list[Span]:
+def _segments(text: str, lines: list[Span], rules: Language) -> list[Span]:
   """Joins the lines of a block that are one hard-wrapped paragraph.
 
   Sentences of a wrapped paragraph have no stop inside, so a block with one
@@ -77,7 +82,8 @@ def _segments(text: str, lines: list[Span]) -> list[Span]:
   """
   if len(lines) == 1:
     return lines
-  ends = {end for _, end in split_at_stops(text, lines[0][0], lines[-1][1])}
+  inside = split_at_stops(text, lines[0][0], lines[-1][1], rules)
+  ends = {end for _, end in inside}
   has_stop_inside = len(ends) > 1
   stopped_lines = sum(end in ends for _, end in lines[:-1])
   one_per_line = has_stop_inside and 2 * stopped_lines > len(lines) - 1

@@ -29,7 +29,7 @@ _STOP = re.compile(
 )
 _NEXT = re.compile(rf'[{_OPENERS}]*(?P<word>\w*)')
 _ALPHANUMERIC = re.compile(r'[^\W_]')
-_ACRONYM = re.compile(r'(?:[^\W\d_]\.)+[^\W\d_]')
+_ACRONYM = re.compile(r'(?:[^\W\d_]\.-?)+[^\W\d_]')
 _ENUMERATOR = re.compile(r'[(\[]?(?:\d{1,3}|[A-Za-z]|[ivx]+|[IVX]+)')
 # `"Why?" Det. Insp. Clarke asked.`
 _ATTRIBUTION = re.compile(
@@ -40,7 +40,9 @@ _ATTRIBUTION = re.compile(
 )
 
 
-def split_at_stops(text: str, start: int, end: int) -> Iterator[Span]:
+def split_at_stops(
+  text: str, start: int, end: int, rules: words.Language = words.ENGLISH
+) -> Iterator[Span]:
   """Cuts `text[start:end]` after every stop that ends a sentence."""
   word = _ALPHANUMERIC.search(text, start, end)
   for stop in _STOP.finditer(text, start, end):
@@ -48,7 +50,7 @@ def split_at_stops(text: str, start: int, end: int) -> Iterator[Span]:
       break
     if stop.start() < word.start():
       continue
-    if _ends_sentence(text, start, stop, end):
+    if _ends_sentence(text, start, stop, end, rules):
       yield start, stop.end('run')
       start = stop.end()
       word = _ALPHANUMERIC.search(text, start, end)
@@ -56,7 +58,9 @@ def split_at_stops(text: str, start: int, end: int) -> Iterator[Span]:
     yield start, end
 
 
-def _ends_sentence(text: str, start: int, stop: re.Match, end: int) -> bool:
+def _ends_sentence(
+  text: str, start: int, stop: re.Match, end: int, rules: words.Language
+) -> bool:
   """Whether the stop ends the sentence that began at `start`."""
   run, gap = stop['run'], stop['gap']
   following = _NEXT.match(text, stop.end(), end)
@@ -67,17 +71,21 @@ def _ends_sentence(text: str, start: int, stop: re.Match, end: int) -> bool:
   if not _FULL_STOP_MARKS.isdisjoint(run):
     # In Japanese a quotation goes on with a particle: 「行こう。」と.
     return not (run[-1] in _QUOTES and word[0] in 'とっ')
-  if not gap and word not in words.STARTERS:
-    return False
   before = text[stop.start() - 1]
+  if '……' in run and '\u3400' <= before <= '\u9fff':
+    return True
+  if not gap and word not in rules.starters:
+    return False
   token = _token_before(text, start, stop.start())
+  if rules.elides:
+    token = re.split("['’]", token)[-1]
   if not gap:
     return _is_glued(text, token, following, end)
   if before.isspace() and run in ('.', '!', '?'):
     return True  # Tokenised text: `on monday . he said`.
   if word[0].islower() and not word[1:2].isupper():
     return False
-  starter = _is_starter(text, following, end)
+  starter = _is_starter(text, following, end, rules)
   if '!' in run or '?' in run:
     return _ends_after_mark(text, stop, token, starter, end)
   if _is_ellipsis(run):
@@ -87,7 +95,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match, end: int) -> bool:
     return True
   if _ENUMERATOR.fullmatch(text, start, stop.start()):
     return False
-  return _ends_after_period(token, run, word, starter)
+  return _ends_after_period(token, run, word, starter, rules)
 
 
 def _token_before(text: str, start: int, stop: int) -> str:
@@ -113,11 +121,13 @@ def _is_ellipsis(run: str) -> bool:
   return '…' in run or run.count('.') > 1
 
 
-def _is_starter(text: str, following: re.Match, end: int) -> bool:
+def _is_starter(
+  text: str, following: re.Match, end: int, rules: words.Language
+) -> bool:
   """Whether the next word begins sentences; `A.` is an initial, not a word."""
   stop = following.end()
   initial = stop < end and text[stop] == '.'
-  return following['word'] in words.STARTERS and not initial
+  return following['word'] in rules.starters and not initial
 
 
 def _ends_after_mark(
@@ -134,25 +144,39 @@ def _ends_after_mark(
   return not (quoted and _ATTRIBUTION.match(text, stop.end(), end))
 
 
-def _ends_after_period(token: str, run: str, word: str, starter: bool) -> bool:
+def _ends_after_period(
+  token: str, run: str, word: str, starter: bool, rules: words.Language
+) -> bool:
   """A single full stop, before a word that is not lower-case."""
-  if token in words.TITLES:
+  if token in rules.titles:
     return False
-  if _is_numbered(token, word):
+  if _is_numbered(token, word, rules):
     return False
-  if token.isdigit() and len(token) < 3 and word in words.GERMAN_MONTHS:
-    return False
+  if _is_ordinal(token):
+    if word in rules.months:
+      return False
+    if rules.ordinals:
+      return starter
   if token in words.CLOCK:
     return starter or not (word in words.AFTER_CLOCK or _is_time_zone(word))
-  if _is_initial(token, word) or token in words.ABBREVIATIONS:
+  if _is_initial(token, word) or token in rules.abbreviations:
     return starter or not _QUOTE_MARKS.isdisjoint(run)
   return True
 
 
-def _is_numbered(token: str, word: str) -> bool:
+def _is_ordinal(token: str) -> bool:
+  """`1.`, `21.` or `XIV.`, but not the year `1999.`"""
+  if token.isdigit():
+    return len(token) < 3
+  return len(token) > 1 and not token.strip('IVX')
+
+
+def _is_numbered(token: str, word: str, rules: words.Language) -> bool:
   """`No. 5`, `Vol. II`, `5ft. 4in.`"""
   is_number = word[0].isdigit() or (word != 'I' and not word.strip('IVXL'))
-  return is_number and token.lstrip('0123456789') in words.NUMBERED
+  if rules.streets and token.endswith(rules.streets):
+    return is_number
+  return is_number and token.lstrip('0123456789') in rules.numbered
 
 
 def _is_time_zone(word: str) -> bool:

@@ -6,7 +6,7 @@ cached by SeqIO; cutting, and the choice of steps, come after the cache.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -173,7 +173,7 @@ def _record_features(
   oracle: OracleOptions,
 ) -> dict[str, np.ndarray]:
   record = make_record(document, tokenizer, **asdict(records))
-  reachable = replace(document, spans=record.spans[record.special :])
+  reachable = document.first(record.num_units - record.special)
   units = document_oracle(reachable, oracle).indices
   if record.special_units:
     [example] = stepwise_examples(record, units)

@@ -192,7 +192,7 @@ def test_a_bad_splitter_is_named(spans):
 BAD_LINES = {
   b'{"article": "Cut o\n': 'not JSON: Unterminated string',
   b'[1]\n': 'a JSON object is needed, not list',
-  b'{"text": "Hi."}\n': r"no 'article' or 'document'; found \['id', 'text'\]",
+  b'{"prose": "Hi."}\n': r"no 'article' or .* 'body'; found \['id', 'prose'\]",
   b'{"article": null}\n': "no 'article' or 'document'",
   b'{"article": 5}\n': "'article' must be a string or a list of strings, not",
   b'{"article": ["a", {}]}\n': 'list of strings, not dict',
@@ -244,7 +244,10 @@ UNUSABLE = {
   'cut.jsonl.gz': (gzip.compress(_json_lines() * 99)[:-20], r'damaged \.gz'),
   'text.jsonl.zst': (b'article', r'damaged \.zst file'),
   'what.xyz': (b'text', r"unknown format '\.xyz'; the name must end in"),
-  'noname': (b'text', "unknown format ''"),
+  'noname': (bytes(9), 'binary file; UTF-8 text is needed'),
+  'a.rtf': (b'{\\rtf1 text}', r"unknown format '\.rtf'"),
+  'rich.txt': (b'{\\rtf1 text}', r'rich text \(RTF\) is not read'),
+  'a.xlsx': (b'PK\x03\x04', r"unknown format '\.xlsx'"),
 }
 
 

@@ -64,30 +64,63 @@ def test_splitting_a_sentence_gives_that_sentence(text):
     assert split_sentences(text[start:end]) == [(0, end - start)]
 
 
-def _labelled() -> list[tuple[str, set[int]]]:
-  """Texts of the labelled set with the offsets of their true boundaries."""
+def _labelled(path: Path) -> list[tuple[str, set[int]]]:
+  """Texts of a labelled set with the offsets of their true boundaries."""
   cases = []
-  for path in sorted(LABELLED.glob('*.txt')):
-    for block in path.read_text('utf-8').rstrip('\n').split('\n---\n'):
-      parts = block.split('|')
-      ends = [len(''.join(parts[: i + 1])) for i in range(len(parts) - 1)]
-      cases.append((''.join(parts), set(ends)))
+  for block in path.read_text('utf-8').rstrip('\n').split('\n---\n'):
+    parts = block.split('|')
+    ends = [len(''.join(parts[: i + 1])) for i in range(len(parts) - 1)]
+    cases.append((''.join(parts), set(ends)))
   return cases
 
 
-def test_labelled_boundaries():
+def _boundaries(paths, language):
+  """How many are right, and all that are wrong or missed."""
   right, false, missed = 0, [], []
-  for text, expected in _labelled():
-    found = {end for _, end in split_sentences(text)[:-1]}
+  for text, expected in (case for path in paths for case in _labelled(path)):
+    found = {end for _, end in split_sentences(text, language)[:-1]}
     right += len(found & expected)
     false += [text[max(0, end - 30) : end + 20] for end in found - expected]
     missed += [text[max(0, end - 30) : end + 20] for end in expected - found]
+  return right, false, missed
+
+
+def test_labelled_boundaries():
+  paths = [LABELLED / f'{name}.txt' for name in ('news', 'other', 'structure')]
+  right, false, missed = _boundaries(paths, '')
   precision = right / (right + len(false))
   recall = right / (right + len(missed))
   assert right + len(missed) >= 200, 'the labelled set has shrunk'
   assert min(precision, recall) >= 0.97, (
     f'{precision=:.3f} {recall=:.3f} {false=} {missed=}'
   )
+
+
+LANGUAGES = ('ar', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pt', 'ru', 'zh')
+
+
+@pytest.mark.parametrize('language', LANGUAGES)
+def test_labelled_boundaries_of_other_languages(language):
+  right, false, missed = _boundaries([LABELLED / f'{language}.txt'], language)
+  assert right + len(missed) >= 15, 'the labelled set has shrunk'
+  assert len(false) + len(missed) <= 1, f'{false=} {missed=}'
+
+
+@pytest.mark.parametrize('language', ('de', 'fr', 'ru'))
+def test_splitting_again_changes_nothing_in_other_languages(language):
+  for text, _ in _labelled(LABELLED / f'{language}.txt'):
+    for start, end in split_sentences(text, language):
+      again = split_sentences(text[start:end], language)
+      assert again == [(0, end - start)]
+
+
+def test_german_is_not_cut_at_numbers():
+  text = 'Es kostet 240 Mio. Euro. Der Markt ist am 1. Samstag im Mai.'
+  units = [text[start:end] for start, end in split_sentences(text, 'de')]
+  assert units == [
+    'Es kostet 240 Mio. Euro.',
+    'Der Markt ist am 1. Samstag im Mai.',
+  ]
 
 
 @pytest.mark.parametrize(
