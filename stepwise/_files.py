@@ -102,7 +102,7 @@ def _zstandard(path: Path) -> Any:
     import zstandard
   except ImportError:
     raise InputError(
-      f'{path}: a .zst file needs zstandard: pip install zstandard'
+      f"{path}: a .zst file needs zstandard: pip install 'stepwise[files]'"
     ) from None
   return zstandard
 

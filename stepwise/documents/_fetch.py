@@ -71,6 +71,7 @@ class _WebOnly(urllib.request.HTTPRedirectHandler):
     self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
   ) -> Any:
     if urlsplit(newurl).scheme not in _SCHEMES:
+      fp.close()
       raise _refusal(req.full_url, newurl)
     return super().redirect_request(req, fp, code, msg, headers, newurl)
 

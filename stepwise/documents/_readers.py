@@ -208,10 +208,9 @@ def _units(
     else:
       regions = text_regions(content)
     return content, find_units(content, regions, splitter, split)
-  if all(isinstance(part, Block) for part in content):
-    blocks = [Block(*part) for part in content]
-  else:
-    paragraphs = [str(part) for part in content if str(part).strip()]
+  blocks = [part for part in content if isinstance(part, Block)]
+  if not blocks:
+    paragraphs = [p for p in content if isinstance(p, str) and p.strip()]
     if split == 'auto':
       paragraphs = _mend(paragraphs)
       cut = {each: splitter(each) for each in paragraphs}

@@ -269,7 +269,7 @@ def test_a_folder_without_stories(tmp_path):
   ('name', 'package', 'advice'),
   [
     ('a.parquet', 'pyarrow', r"pip install 'stepwise\[parquet\]'"),
-    ('a.jsonl.zst', 'zstandard', 'pip install zstandard'),
+    ('a.jsonl.zst', 'zstandard', r"pip install 'stepwise\[files\]'"),
   ],
 )
 def test_missing_packages_are_named(
