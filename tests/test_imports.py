@@ -31,6 +31,7 @@ ARROWS: dict[str, set[str]] = {
   'data': {'documents'},
   'pages': set(),
   'evaluation': {'pages'},
+  'ranking': set(),
   'models': {'layers', 'decoding'},
   'tables': {'data', 'documents'},
   'rotowire': {'tables', 'data'},
@@ -46,7 +47,7 @@ ARROWS: dict[str, set[str]] = {
   },
   'summarization': {
     *('layers', 'models', 'checkpoints', 'data', 'inference', 'pages'),
-    'documents',
+    *('documents', 'ranking'),
   },
   'planning': {
     *('models', 'decoding', 'checkpoints', 'data', 'tables', 'rotowire'),
@@ -66,7 +67,7 @@ ARROWS: dict[str, set[str]] = {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
     *('extraction', 'inference', 'planning', 'realization', 'pages'),
-    *('tables', 'documents'),
+    *('tables', 'documents', 'ranking'),
   },
 }
 # Where a library may be imported; others are free.
