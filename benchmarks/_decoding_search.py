@@ -18,10 +18,7 @@ from stepwise.models import (
   EOT,
   NEWS_DECODING,
   Batch,
-  ETCSumConfig,
-  HiBERTConfig,
   ModelConfig,
-  build_model,
   decode,
   fit_summary,
 )
@@ -77,7 +74,7 @@ class Searcher:
 
   def programs(self, arrays: Record) -> Programs:
     """Those of the model that fits these documents."""
-    model = build_model(self._config)
+    model = self._config.build()
     if self._fitted:
       model = fit_summary(model, arrays['unit_ids'])
     if model not in self._programs:
@@ -244,21 +241,9 @@ def _draw_record(
   return {'tokens': tokens, 'unit_ids': np.repeat(np.arange(len(units)), units)}
 
 
-def scan_layers(config: ModelConfig) -> ModelConfig:
-  """The same model with one stacked layer, which compiles faster."""
-  if isinstance(config, HiBERTConfig):
-    hierarchy = config.encoder
-    sentence = dataclasses.replace(hierarchy.sentence, scan_layers=True)
-    encoder = dataclasses.replace(hierarchy, sentence=sentence)
-  else:
-    assert isinstance(config, ETCSumConfig)
-    encoder = dataclasses.replace(config.encoder, scan_layers=True)
-  return dataclasses.replace(config, encoder=encoder)
-
-
 def random_variables(config: ModelConfig) -> Any:
   """Initial weights; they time like trained ones."""
   tokens = jnp.zeros((1, 8), jnp.int32)
   batch = Batch(tokens, tokens, jnp.ones((1, 4), bool), plan=tokens[:, :STEPS])
-  model = build_model(config)
+  model = config.build()
   return nn.meta.unbox(jax.jit(model.init)(jax.random.key(0), batch))

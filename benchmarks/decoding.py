@@ -45,10 +45,9 @@ from benchmarks._decoding_search import (
   Record,
   draw_records,
   random_variables,
-  scan_layers,
 )
 from stepwise.data import Buckets
-from stepwise.models import Batch, ETCSumConfig, build_model, find_config
+from stepwise.models import Batch, ETCSumConfig, find_config
 
 BUCKETED, HOST_BUCKETS, HOST_FULL = (
   'bucketed',
@@ -187,7 +186,7 @@ def _count(model: Model, search: str) -> int:
 
 
 def _searchers(model: Model) -> dict[str, Searcher]:
-  config = scan_layers(find_config(model.config))
+  config: Any = find_config(model.config).with_settings(scan_layers=True)
   full = dataclasses.replace(config, **model.changes)
   variables = random_variables(config)
   return {
@@ -272,7 +271,7 @@ def measure_tpu_step() -> dict[str, Any]:
   assert isinstance(config, ETCSumConfig)
   encoder = dataclasses.replace(config.encoder, dtype=jnp.dtype(jnp.bfloat16))
   config = dataclasses.replace(config, encoder=encoder)
-  model = build_model(config)
+  model = config.build()
   tokens = jnp.zeros((1, config.document_tokens), jnp.int32)
   valid = jnp.zeros((1, config.max_global), bool)
   plans = jnp.zeros((1, BEAMS, STEPS), jnp.int32)

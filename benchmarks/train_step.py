@@ -156,8 +156,7 @@ def model_config(name: str) -> ETCSumConfig:
   """
   config = resolve_model(ModelSpec(name, dtype='bfloat16', remat=True))
   assert isinstance(config, ETCSumConfig)
-  encoder = dataclasses.replace(config.encoder, scan_layers=True)
-  return dataclasses.replace(config, encoder=encoder)
+  return config.with_settings(scan_layers=True)
 
 
 def attempts(plan: Plan, *, whole: bool) -> Iterator[dict[str, Any]]:

@@ -43,11 +43,8 @@ from stepwise.models import (
   Batch,
   LossSums,
   ModelConfig,
-  build_model,
   decode,
-  extractive_loss,
   select,
-  stepwise_loss,
 )
 from stepwise.tasks import SelectedText, StepwiseFeatureConverter
 
@@ -96,7 +93,7 @@ class _UnitModel(models.BaseModel):
         terms in a batch, which is logged as `terms`.
     """
     super().__init__(optimizer_def=optimizer_def)
-    self.module = build_model(config)
+    self.module = config.build()
     self.FEATURE_CONVERTER_CLS = functools.partial(
       StepwiseFeatureConverter, max_units
     )
@@ -162,8 +159,8 @@ class StepwiseModel(_UnitModel):
         would only cost time.
       search: how plans are searched.
     """
-    begin = getattr(config, 'begin_unit', None)
-    if not getattr(config, 'stepwise', False) or begin is None:
+    begin = config.begin_unit
+    if not config.stepwise:
       raise InputError('config is not that of a stepwise model.')
     if begin not in search.never:
       raise InputError(
@@ -172,18 +169,13 @@ class StepwiseModel(_UnitModel):
     super().__init__(
       config, optimizer_def, max_units=max_units, loss_terms=loss_terms
     )
-    self._sample = sample
+    self._loss = config.loss(self.module)
+    self._training_loss = config.loss(self.module, sample=sample)
     self._search = search
 
   def _sums(self, params: Any, batch: Batch, rng: Array | None) -> LossSums:
-    return stepwise_loss(
-      self.module,
-      params,
-      batch,
-      rng,
-      never=self._search.never,
-      sample=self._sample and rng is not None,
-    )
+    loss = self._loss if rng is None else self._training_loss
+    return loss(params, batch, rng)
 
   def predict_batch_with_aux(
     self, params: Any, batch: Arrays, rng: Array | None = None
@@ -214,22 +206,16 @@ class ExtractiveModel(_UnitModel):
       top_k: units to choose.
       positive_weight: of units of the oracle in the loss.
     """
-    if getattr(config, 'stepwise', True):
+    if config.stepwise or not config.chooses_units:
       raise InputError('config is not that of a non-stepwise extractor.')
     super().__init__(
       config, optimizer_def, max_units=max_units, loss_terms=loss_terms
     )
     self._top_k = top_k
-    self._positive_weight = positive_weight
+    self._loss = config.loss(self.module, positive_weight=positive_weight)
 
   def _sums(self, params: Any, batch: Batch, rng: Array | None) -> LossSums:
-    return extractive_loss(
-      self.module,
-      params,
-      batch,
-      rng,
-      positive_weight=self._positive_weight,
-    )
+    return self._loss(params, batch, rng)
 
   def predict_batch_with_aux(
     self, params: Any, batch: Arrays, rng: Array | None = None

@@ -31,13 +31,11 @@ from stepwise.layers import (
 from stepwise.models import (
   NEWS_DECODING,
   Batch,
-  build_model,
   decode,
   extractive_loss,
   find_config,
   select,
   stepwise_loss,
-  twin,
 )
 
 NAMES = ('etcsum_tiny', 'hibert_tiny', 'bertsum_tiny')
@@ -82,7 +80,7 @@ def without_dropout(name: str):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_axes_leave_their_boxes_unchanged(name, key):
-  model = build_model(find_config(name))
+  model = find_config(name).build()
   boxed = jax.eval_shape(model.init, key, Batch.of(random_batch()))
   split = split_axes(boxed)
   assert split.keys() == {'params', 'params_axes'}
@@ -152,7 +150,7 @@ def stepwise_model(adapter, sgd, name='hibert_tiny', **options):
 
 
 def extractive_model(adapter, sgd, **options):
-  config = twin(without_dropout('hibert_tiny'))
+  config = without_dropout('hibert_tiny').twin()
   options = {'max_units': 7, 'loss_terms': 5, **options}
   return adapter.ExtractiveModel(config, sgd, **options)
 
@@ -300,7 +298,7 @@ def test_configurations_of_the_other_kind_are_refused(adapter, sgd):
   config = find_config('hibert_tiny')
   sizes = {'max_units': 7, 'loss_terms': 5}
   with pytest.raises(InputError, match='not that of a stepwise model'):
-    adapter.StepwiseModel(twin(config), sgd, **sizes)
+    adapter.StepwiseModel(config.twin(), sgd, **sizes)
   with pytest.raises(InputError, match='not that of a non-stepwise'):
     adapter.ExtractiveModel(config, sgd, **sizes)
   search = dataclasses.replace(NEWS_DECODING, never=())

@@ -15,10 +15,6 @@ from stepwise.checkpoints._initial import initial_params
 from stepwise.checkpoints._initialise import (
   adopt_numerics,
   initialise,
-  initialise_bertsum,
-  initialise_etcsum,
-  initialise_hibert,
-  initialise_realizer,
 )
 
 __all__ = [
@@ -30,10 +26,6 @@ __all__ = [
   'export',
   'initial_params',
   'initialise',
-  'initialise_bertsum',
-  'initialise_etcsum',
-  'initialise_hibert',
-  'initialise_realizer',
   'load_bundle',
   'load_etc',
   'load_huggingface',

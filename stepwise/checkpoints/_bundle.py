@@ -39,14 +39,7 @@ from stepwise.checkpoints._matching import (
 from stepwise.checkpoints._quantised import dequantise, quantise
 from stepwise.data import Tokenizer, byte_level_bpe, wordpiece
 from stepwise.inference import PredictConfig
-from stepwise.models import (
-  BERTSumConfig,
-  ETCSumConfig,
-  HiBERTConfig,
-  ModelConfig,
-  build_model,
-  twin,
-)
+from stepwise.models import ModelConfig
 
 # Format 1 had neither `decoding` nor int8.
 FORMAT = 2
@@ -158,7 +151,7 @@ def load_bundle(
     )
   return Bundle(
     config,
-    build_model(config),
+    config.build(),
     {'params': unflatten(weights)},
     _load_tokenizer(folder, description['tokenizer']),
     decoding,
@@ -168,7 +161,7 @@ def load_bundle(
 
 def twin_params(bundle: Bundle) -> Params:
   """Of a stepwise bundle, the weights that its non-stepwise twin has too."""
-  shapes = config_shapes(twin(bundle.config))
+  shapes = config_shapes(bundle.config.twin())
   weights = to_numpy(bundle.variables['params'])
   return unflatten({name: weights[name] for name in shapes})
 
@@ -215,22 +208,12 @@ def _check_tokenizer(
     loaded = wordpiece()
   else:
     loaded = byte_level_bpe(*(Path(tokenizer) / file for file in BPE_FILES))
-  if vocab_of(config) < loaded.vocab_size:
+  if config.vocab < loaded.vocab_size:
     raise InputError(
-      f'the model has {vocab_of(config)} token rows, but {loaded.name} has '
+      f'the model has {config.vocab} token rows, but {loaded.name} has '
       f'{loaded.vocab_size} ids.'
     )
   return loaded.name
-
-
-def vocab_of(config: ModelConfig) -> int:
-  """Rows of a model's token table."""
-  match config:
-    case HiBERTConfig():
-      return config.encoder.sentence.vocab
-    case BERTSumConfig() | ETCSumConfig():
-      return config.encoder.vocab
-  return config.vocab
 
 
 def _cast(weights: Weights, dtype: WeightDType) -> Weights:
@@ -259,7 +242,7 @@ def _cast(weights: Weights, dtype: WeightDType) -> Weights:
 
 
 def _model_card(name: str, config: ModelConfig, facts: str, card: str) -> str:
-  model = type(build_model(config)).__name__
+  model = type(config.build()).__name__
   head = f"""# {name}
 
 {model} of stepwise, {facts}.
@@ -275,11 +258,10 @@ bundle = stepwise.load('{name}')
 
 def _example(config: ModelConfig) -> str:
   """Summarizers are called; planners and realizers have commands."""
-  match config:
-    case ETCSumConfig() | HiBERTConfig() | BERTSumConfig():
-      tables = config.begin_unit == 2  # Plans of tables begin with that unit.
-      return '' if tables else 'stepwise.summarize(text, model=bundle)\n'
-  return ''
+  # Plans of tables have sentence breaks.
+  if not config.chooses_units or 'eos' in config.special_units:
+    return ''
+  return 'stepwise.summarize(text, model=bundle)\n'
 
 
 def card_text(folder: str | os.PathLike[str]) -> str:

@@ -2,7 +2,8 @@
 
 The outermost object is tagged with its type; those inside are of the types
 that fields are annotated with. Reading is strict, so that a bundle is never
-half understood.
+half understood: nothing unknown, nothing missing but what has a default, which
+is how a field that came later was before.
 """
 
 import dataclasses
@@ -15,27 +16,25 @@ from stepwise._errors import InputError
 from stepwise._typing import DTypeLike
 from stepwise.decoding import DecodeConfig
 from stepwise.inference import PredictConfig
-from stepwise.models import ModelConfig
+from stepwise.models import ModelConfig, find_kind, stored_name
 
-_TYPES = {cls.__name__: cls for cls in typing.get_args(ModelConfig)}
 _DTYPE = DTypeLike | None
 
 
 def config_to_json(config: ModelConfig) -> dict[str, Any]:
   """`{'type': ..., 'fields': {...}}`, of JSON values only."""
-  return {'type': type(config).__name__, 'fields': _encode(config)}
+  return {'type': stored_name(config), 'fields': _encode(config)}
 
 
 def config_from_json(where: str, values: Any) -> Any:
   """The configuration; `where` is named if anything is wrong."""
   if not isinstance(values, dict) or values.keys() != {'type', 'fields'}:
     raise InputError(f'{where}: a configuration is an object of type, fields.')
-  if values['type'] not in _TYPES:
-    raise InputError(
-      f'{where}: no configuration is of type {values["type"]!r}, there are '
-      f'{", ".join(_TYPES)}.'
-    )
-  return _decode(where, _TYPES[values['type']], values['fields'])
+  try:
+    kind = find_kind(values['type'])
+  except InputError as error:
+    raise InputError(f'{where}: {error}') from error
+  return _decode(where, kind, values['fields'])
 
 
 def decoding_to_json(decoding: PredictConfig) -> dict[str, Any]:
@@ -80,7 +79,7 @@ def _known(where: str, cls: type, values: Any) -> dict[str, Any]:
 
 def _encode(config: Any) -> dict[str, Any]:
   encoded = {}
-  for name, hint in typing.get_type_hints(type(config)).items():
+  for name, hint in _hints(type(config)).items():
     value = getattr(config, name)
     if dataclasses.is_dataclass(value):
       value = _encode(value)
@@ -91,21 +90,39 @@ def _encode(config: Any) -> dict[str, Any]:
 
 
 def _decode(where: str, cls: type, values: Any) -> Any:
-  hints = typing.get_type_hints(cls)
-  if not isinstance(values, dict) or values.keys() != hints.keys():
-    given = values.keys() if isinstance(values, dict) else set()
+  if not isinstance(values, dict):
+    raise InputError(f'{where} must be an object of the {cls.__name__}.')
+  hints = _hints(cls)
+  lacking, unknown = _needed(cls) - values.keys(), values.keys() - hints.keys()
+  if lacking or unknown:
     raise InputError(
-      f'{where}: {cls.__name__} lacks {sorted(hints.keys() - given)} and has '
-      f'unknown {sorted(given - hints.keys())}.'
+      f'{where}: {cls.__name__} lacks {sorted(lacking)} and has unknown '
+      f'{sorted(unknown)}.'
     )
   fields = {
-    name: _decode_field(f'{where}: {cls.__name__}.{name}', hint, values[name])
-    for name, hint in hints.items()
+    name: _decode_field(
+      f'{where}: {cls.__name__}.{name}', hints[name], values[name]
+    )
+    for name in values
   }
   try:
     return cls(**fields)
   except ValueError as error:
     raise InputError(f'{where}: {error}') from error
+
+
+def _hints(cls: type) -> dict[str, Any]:
+  """Types of the fields; `get_type_hints` has those of base classes too."""
+  hints = typing.get_type_hints(cls)
+  return {f.name: hints[f.name] for f in dataclasses.fields(cls)}
+
+
+def _needed(cls: type) -> set[str]:
+  return {
+    field.name
+    for field in dataclasses.fields(cls)
+    if field.default is field.default_factory is dataclasses.MISSING
+  }
 
 
 def _decode_field(where: str, hint: Any, value: Any) -> Any:

@@ -17,13 +17,7 @@ from stepwise.checkpoints._initialise import (
 )
 from stepwise.checkpoints._matching import graft, to_numpy, under
 from stepwise.checkpoints._tensorflow import is_tensorflow
-from stepwise.models import (
-  BERTSumConfig,
-  ETCSumConfig,
-  HiBERTConfig,
-  ModelConfig,
-  find_config,
-)
+from stepwise.models import ModelConfig, find_config
 
 # The delimiter that opens a text.
 _FIRST_TOKEN = {'bert': 101, 'roberta': 0}
@@ -75,15 +69,15 @@ def convert(
 def _etcsum_from_tensorflow(
   source: Path, config: ModelConfig, name: str, seed: int
 ) -> dict[str, Any]:
-  if not isinstance(config, ETCSumConfig):
+  parts = config.pretrained_parts(layers=0)
+  if not parts.global_local:
     raise InputError(
       f'{source} is a TensorFlow checkpoint, from which only ETCSum starts, '
       f'not {name}.'
     )
-  encoder = under('encoder', to_numpy(load_etc(source, config.encoder)))
-  return graft(
-    str(source), initial_params(config, seed), encoder, fresh=('scorer',)
-  )
+  weights = under(parts.path, to_numpy(load_etc(source, parts.sizes)))
+  initial = initial_params(config, seed)
+  return graft(str(source), initial, weights, fresh=parts.fresh)
 
 
 def _vocabulary(folder: Path) -> str | Path:
@@ -104,15 +98,9 @@ def _vocabulary(folder: Path) -> str | Path:
 
 def _check_delimiter(folder: Path, config: ModelConfig) -> None:
   """A configuration is made for the ids of one vocabulary."""
-  match config:
-    case BERTSumConfig() | ETCSumConfig():
-      needed = config.cls
-    case HiBERTConfig():
-      needed = config.first_token
-    case _:
-      return
+  needed = config.pretrained_parts(layers=0).first_token
   kind = model_type(folder)
-  if _FIRST_TOKEN[kind] != needed:
+  if needed not in (None, _FIRST_TOKEN[kind]):
     raise InputError(
       f'{folder} is of type {kind}, whose texts begin with token '
       f'{_FIRST_TOKEN[kind]}, but the configuration begins them with {needed}.'

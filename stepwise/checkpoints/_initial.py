@@ -5,12 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from flax import linen as nn
 
 from stepwise.checkpoints._matching import Params, flatten, shapes_of
-from stepwise.layers import TransformerConfig
-from stepwise.models import Batch, ModelConfig, build_model
+from stepwise.models import ModelConfig
 
 
 def param_shapes(module: nn.Module, *inputs: Any) -> dict[str, tuple[int, ...]]:
@@ -21,7 +19,7 @@ def param_shapes(module: nn.Module, *inputs: Any) -> dict[str, tuple[int, ...]]:
 
 def config_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
   """Shapes by path of the model of a configuration."""
-  return param_shapes(build_model(config), *_inputs(config))
+  return param_shapes(config.build(), *config.smallest_inputs())
 
 
 def initial_params(config: ModelConfig, seed: int = 0) -> Params:
@@ -31,18 +29,9 @@ def initial_params(config: ModelConfig, seed: int = 0) -> Params:
 
 @functools.cache
 def _compiled_init(config: ModelConfig) -> Callable[[jax.Array], Params]:
-  model, inputs = build_model(config), _inputs(config)
+  model, inputs = config.build(), config.smallest_inputs()
   return jax.jit(  # So that the parameters are all that is computed.
     lambda key: nn.unbox(model.init(key, *inputs))['params'],
     # Run once: three quarters of the time would go to optimising it.
     compiler_options={'xla_backend_optimization_level': 0},
   )
-
-
-def _inputs(config: ModelConfig) -> tuple[Any, ...]:
-  """The smallest inputs a model can be initialised with."""
-  tokens = jnp.zeros((1, 1), jnp.int32)
-  mask = jnp.ones((1, 1), bool)
-  if isinstance(config, TransformerConfig):
-    return tokens, mask, tokens
-  return (Batch(tokens, tokens, mask, plan=tokens),)

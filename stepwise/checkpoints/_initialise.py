@@ -1,14 +1,13 @@
 """Starts our models from a pretrained BERT or RoBERTa encoder.
 
-Each function takes fresh parameters and gives them with the pretrained
-weights in place; what has no counterpart (scorer, positions of units,
-relative labels, spare rows of the vocabulary) keeps its fresh values.
+Fresh parameters come back with the pretrained weights in place; what has no
+counterpart (scorer, positions of units, relative labels, spare rows of the
+vocabulary) keeps its fresh values.
 
 A target without token types gets row 0 of the source's, added to every
 position: each token has one position, so the outputs are the same.
 """
 
-import dataclasses
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -26,12 +25,7 @@ from stepwise.checkpoints._matching import (
   under,
 )
 from stepwise.layers import ETCConfig, TransformerConfig
-from stepwise.models import (
-  BERTSumConfig,
-  ETCSumConfig,
-  HiBERTConfig,
-  ModelConfig,
-)
+from stepwise.models import ModelConfig
 
 _WHAT = 'the pretrained encoder'
 # Fresh relative vectors have a spread of 0.5, as ETC learns them from scratch;
@@ -63,17 +57,28 @@ _ETC_LAYER = {
 def initialise(
   params: Params, source: Pretrained, config: ModelConfig
 ) -> Params:
-  """Fresh `params` of any configuration, started from `source`."""
-  match config:
-    case BERTSumConfig():
-      return initialise_bertsum(params, source, config)
-    case HiBERTConfig():
-      return initialise_hibert(params, source, config)
-    case ETCSumConfig():
-      return initialise_etcsum(params, source, config)
-    case TransformerConfig():
-      return initialise_realizer(params, source, config)
-  raise InputError(f'{type(config).__name__} has no pretrained source.')
+  """Fresh `params` of a configuration, started from `source`.
+
+  The configuration says where the parts of the source go. A cross attention
+  and its norm are the self attention and norm of the same layer.
+  """
+  check_fit(source, config)
+  parts = config.pretrained_parts(source.config.layers)
+  initial = to_numpy(params)
+  encoder = _global_local_encoder if parts.global_local else _encoder
+  inside = below(parts.path, initial) if parts.path else initial
+  weights = encoder(source, parts.sizes, inside)
+  if parts.path:
+    weights = under(parts.path, weights)
+  layers = _layers(source, parts.further.values())
+  for path, layer in zip(parts.further, layers, strict=True):
+    weights |= under(path, _with_cross(layer))
+  present = {
+    path: array
+    for path, array in weights.items()
+    if path in initial or '/cross_' not in path
+  }
+  return graft(_WHAT, params, present, fresh=parts.fresh)
 
 
 def adopt_numerics(config: ModelConfig, source: TransformerConfig) -> Any:
@@ -81,137 +86,25 @@ def adopt_numerics(config: ModelConfig, source: TransformerConfig) -> Any:
 
   Pretrained weights mean what they did only under these.
   """
-  activation, epsilon = source.activation, source.norm_epsilon
-  match config:
-    case TransformerConfig():
-      return dataclasses.replace(
-        config, activation=activation, norm_epsilon=epsilon
-      )
-    case BERTSumConfig():
-      encoder = adopt_numerics(config.encoder, source)
-    case HiBERTConfig():
-      sentence = adopt_numerics(config.encoder.sentence, source)
-      encoder = dataclasses.replace(config.encoder, sentence=sentence)
-    case ETCSumConfig():
-      encoder = dataclasses.replace(
-        config.encoder, activation=activation, epsilon=epsilon
-      )
-  return dataclasses.replace(config, encoder=encoder)
-
-
-def initialise_bertsum(
-  params: Params, source: Pretrained, config: BERTSumConfig
-) -> Params:
-  """BERTSum or RoBERTaSum: the encoder is the source; the scorer is fresh."""
-  check_fit(source, config)
-  encoder = _encoder(source, config.encoder, below('encoder', to_numpy(params)))
-  return graft(_WHAT, params, under('encoder', encoder), fresh=('scorer',))
-
-
-def initialise_realizer(
-  params: Params, source: Pretrained, config: TransformerConfig
-) -> Params:
-  """The shared encoder-decoder: cross attention i is self attention i."""
-  check_fit(source, config)
-  weights = _encoder(source, config, to_numpy(params), cross=True)
-  return graft(_WHAT, params, weights, fresh=())
-
-
-def initialise_hibert(
-  params: Params, source: Pretrained, config: HiBERTConfig
-) -> Params:
-  """HiBERT: bottom layers encode sentences, those above the document.
-
-  Sentence layer i is layer i, document layer i the i-th layer after the
-  sentence layers. If the source has too few layers for both, the document
-  layers are its last ones, which then serve twice (MiniLM: sentence layers 0
-  to 5, document layers 4 and 5). The cross attention and its norm are the self
-  attention and norm of the same layer. Scorer, input norm and the positions of
-  document and summary are fresh.
-  """
-  check_fit(source, config)
-  sentence, documents = config.encoder.sentence, config.encoder.document_layers
-  weights = under(
-    'encoder/sentence',
-    _encoder(source, sentence, below('encoder/sentence', to_numpy(params))),
+  return config.with_settings(
+    activation=source.activation, norm_epsilon=source.norm_epsilon
   )
-  first = min(sentence.layers, source.config.layers - documents)
-  for i, layer in enumerate(_layers(source, range(first, first + documents))):
-    if config.stepwise:
-      layer = _with_cross(layer)
-    weights |= under(f'encoder/layers_{i}', layer)
-  fresh = ('norm', 'document_position', 'summary_position')
-  return graft(
-    _WHAT,
-    params,
-    weights,
-    fresh=('scorer', *(f'encoder/{name}' for name in fresh)),
-  )
-
-
-def initialise_etcsum(
-  params: Params, source: Pretrained, config: ETCSumConfig
-) -> Params:
-  """ETCSum: both streams and all four parts of attention start as the source.
-
-  Long tokens keep the source's absolute positions if the target has a table of
-  them. Without one, and for global tokens, segment rows are token type 0 plus
-  the mean position, so that embeddings keep their centre. The relative vectors
-  are fresh and small; if they were zero, the radius full and nothing masked,
-  long and global tokens together would be encoded as one sequence by the
-  source.
-  """
-  check_fit(source, config)
-  target = config.encoder
-  initial = below('encoder', to_numpy(params))
-  weights = _etc_embeddings(source, initial)
-  looped, scanned = 'stack/layer_', 'stack/layers/layer'
-  first = scanned if target.scan_layers else f'{looped}0'
-  present = below(first, initial).keys()
-  layers = [
-    _etc_layer(layer, present)
-    for layer in _layers(source, range(target.layers))
-  ]
-  weights |= stack_layers(layers, looped, scanned, target.scan_layers)
-  weights |= {
-    path: array * _RELATIVE_SCALE
-    for path, array in initial.items()
-    if '_relative/' in path
-  }
-  return graft(_WHAT, params, under('encoder', weights), fresh=('scorer',))
 
 
 def check_fit(source: Pretrained, config: ModelConfig) -> None:
-  """Refuses a source of other sizes, before anything is drawn or copied."""
-  match config:
-    case HiBERTConfig():
-      encoder = config.encoder
-      layers = max(encoder.sentence.layers, encoder.document_layers)
-      _check_body(source, encoder.sentence, layers)
-    case BERTSumConfig() | ETCSumConfig():
-      _check_body(source, config.encoder)
-    case TransformerConfig():
-      _check_body(source, config)
+  """Refuses a source of other sizes, before anything is drawn or copied.
 
-
-def _check_body(
-  source: Pretrained,
-  target: TransformerConfig | ETCConfig,
-  min_layers: int | None = None,
-) -> None:
-  """Names every size that does not fit; by default the layers are equal."""
+  Names every size that does not fit.
+  """
   given = source.config
+  parts = config.pretrained_parts(given.layers)
+  target = parts.sizes
   equal = ['embed', 'heads', 'mlp', 'pre_norm']
-  at_least = {}
-  if min_layers is None:
+  at_least = {'positions': parts.positions}
+  if parts.min_layers is None:
     equal.append('layers')
   else:
-    at_least['layers'] = min_layers
-  at_least['positions'] = (
-    target.positions
-    if isinstance(target, TransformerConfig)
-    else target.long_positions
-  )
+    at_least = {'layers': parts.min_layers} | at_least
   wrong = [
     f'{name} is {getattr(given, name)} but {getattr(target, name)} is needed'
     for name in equal
@@ -231,18 +124,43 @@ def _check_body(
 
 
 def _encoder(
-  source: Pretrained,
-  target: TransformerConfig,
-  initial: Weights,
-  cross: bool = False,
+  source: Pretrained, target: TransformerConfig, initial: Weights
 ) -> Weights:
   """Embeddings and bottom layers, as a `TransformerEncoder` has them."""
-  layers = _layers(source, range(target.layers))
-  if cross:
-    layers = [_with_cross(layer) for layer in layers]
+  layers = map(_with_cross, _layers(source, range(target.layers)))
   return {
     **_embeddings(source, initial),
-    **stack_layers(layers, 'stack/layers_', 'stack/layers', target.scan_layers),
+    **stack_layers(
+      list(layers), 'stack/layers_', 'stack/layers', target.scan_layers
+    ),
+  }
+
+
+def _global_local_encoder(
+  source: Pretrained, target: ETCConfig, initial: Weights
+) -> Weights:
+  """Both streams and all four parts of attention start as the source.
+
+  Long tokens keep the source's absolute positions if the target has a table of
+  them. Without one, and for global tokens, segment rows are token type 0 plus
+  the mean position, so that embeddings keep their centre. The relative vectors
+  are fresh and small; if they were zero, the radius full and nothing masked,
+  long and global tokens together would be encoded as one sequence by the
+  source.
+  """
+  weights = _etc_embeddings(source, initial)
+  looped, scanned = 'stack/layer_', 'stack/layers/layer'
+  first = scanned if target.scan_layers else f'{looped}0'
+  present = below(first, initial).keys()
+  layers = [
+    _etc_layer(layer, present)
+    for layer in _layers(source, range(target.layers))
+  ]
+  weights |= stack_layers(layers, looped, scanned, target.scan_layers)
+  return weights | {
+    path: array * _RELATIVE_SCALE
+    for path, array in initial.items()
+    if '_relative/' in path
   }
 
 

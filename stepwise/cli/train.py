@@ -137,10 +137,9 @@ def _join(where: str) -> None:
 
 def _writes(config: 'TrainConfig') -> bool:
   """Whether the model is a realizer; all others select."""
-  from stepwise.layers import TransformerConfig
   from stepwise.models import find_config
 
-  return isinstance(find_config(config.model.name), TransformerConfig)
+  return not find_config(config.model.name).chooses_units
 
 
 def _task(config: 'TrainConfig') -> 'TrainingTask | None':

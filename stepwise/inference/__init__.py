@@ -7,12 +7,10 @@ from stepwise.inference._bulk import (
 )
 from stepwise.inference._config import PredictConfig, default_config
 from stepwise.inference._limits import (
-  Chooser,
   inference_buckets,
-  longest_plan,
+  make_buckets,
   read_document,
   reading_limits,
-  special_units,
 )
 from stepwise.inference._predict import (
   Budget,
@@ -24,7 +22,6 @@ from stepwise.inference._predict import (
 
 __all__ = [
   'Budget',
-  'Chooser',
   'Demands',
   'InferenceReport',
   'PredictConfig',
@@ -34,9 +31,8 @@ __all__ = [
   'default_config',
   'digest_folder',
   'inference_buckets',
-  'longest_plan',
+  'make_buckets',
   'read_document',
   'reading_limits',
-  'special_units',
   'write_summaries',
 ]

@@ -14,8 +14,9 @@ from stepwise._errors import InputError
 from stepwise.data import ResumableLines, Tokenizer
 from stepwise.documents import find_format, parse_item
 from stepwise.inference._config import PredictConfig
-from stepwise.inference._limits import Chooser, read_document
+from stepwise.inference._limits import read_document
 from stepwise.inference._predict import Predictor, Reading
+from stepwise.models import ModelConfig
 
 # Batches between two writes: a killed run repeats no more than these.
 _BATCHES_PER_WRITE = 8
@@ -78,7 +79,7 @@ def write_summaries(
 
 
 def _lines(
-  path: Path, tokenizer: Tokenizer, model: Chooser, done: set[int]
+  path: Path, tokenizer: Tokenizer, model: ModelConfig, done: set[int]
 ) -> Iterator[Line]:
   form = find_format(path)
   for number, raw in form.items(path):

@@ -3,8 +3,7 @@
 import dataclasses
 
 from stepwise.decoding import DecodeConfig
-from stepwise.inference._limits import Chooser, special_units
-from stepwise.models import NEWS_DECODING
+from stepwise.models import NEWS_DECODING, ModelConfig
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,9 +24,9 @@ class PredictConfig:
   batch_size: int = 8
 
 
-def default_config(model: Chooser) -> PredictConfig:
+def default_config(model: ModelConfig) -> PredictConfig:
   """The paper's news setting, with the special units of a model."""
-  special = special_units(model)
+  special = model.special_units
   if not special:
     return PredictConfig()
   decode = dataclasses.replace(

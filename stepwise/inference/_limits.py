@@ -4,52 +4,26 @@ import dataclasses
 
 from stepwise.data import Buckets, Record, RecordOptions, Tokenizer, make_record
 from stepwise.documents import Document
-from stepwise.models import (
-  BERTSumConfig,
-  ETCSumConfig,
-  HiBERTConfig,
-  PointerConfig,
-  System,
-)
-
-# Whatever chooses units: every model but the realiser, and the baselines.
-Chooser = ETCSumConfig | HiBERTConfig | BERTSumConfig | PointerConfig | System
+from stepwise.models import ModelConfig
 
 # Sizes of batches where a model sets no limit of its own.
-_MAX_TOKENS, _MAX_UNITS, _LEAST = 8192, 512, 32
+_MAX_TOKENS, _MAX_UNITS = 8192, 512
+_LEAST_UNITS = 32
 
 
-def special_units(model: Chooser) -> tuple[str, ...]:
-  """Names of the special units that its records begin with."""
-  if isinstance(model, System) or not model.stepwise:
-    return ()
-  if model.begin_unit == 1:
-    return ('eot', 'beg')
-  return ('eos', 'eot', 'beg')
-
-
-def reading_limits(model: Chooser) -> RecordOptions:
+def reading_limits(model: ModelConfig) -> RecordOptions:
   """How a model's records are cut when a document is longer than it reads."""
-  special = special_units(model)
-  match model:
-    case System():
-      return RecordOptions(special)
-    case ETCSumConfig():
-      return RecordOptions(special, max_tokens=model.document_tokens)
-    case BERTSumConfig():
-      return RecordOptions(special, max_tokens=model.encoder.positions)
-    case PointerConfig():
-      return RecordOptions(special, max_unit_tokens=model.max_unit_tokens - 1)
-  max_units = model.encoder.document_positions or None
-  if model.encoder.window:
-    return RecordOptions(special, max_units=max_units, max_tokens=_MAX_TOKENS)
+  limits = model.limits
   return RecordOptions(
-    special, max_units=max_units, max_unit_tokens=model.max_unit_tokens - 1
+    model.special_units,
+    max_units=limits.units,
+    max_tokens=limits.tokens,
+    max_unit_tokens=limits.unit_tokens,
   )
 
 
 def read_document(
-  document: Document, tokenizer: Tokenizer, model: Chooser
+  document: Document, tokenizer: Tokenizer, model: ModelConfig
 ) -> Record:
   """The record of a document, cut to what the model reads of it."""
   limits = dataclasses.asdict(reading_limits(model))
@@ -59,30 +33,24 @@ def read_document(
   return make_record(document, tokenizer, **limits)
 
 
-def longest_plan(model: Chooser) -> int | None:
-  """Units that a plan can have; None if the model sets no limit."""
-  if isinstance(model, HiBERTConfig) and model.stepwise:
-    # One position is that of BEG.
-    return model.encoder.summary_positions - 1
-  return None
-
-
-def inference_buckets(model: Chooser) -> Buckets:
+def inference_buckets(model: ModelConfig) -> Buckets:
   """Sizes that hold whatever the model reads."""
-  limits = reading_limits(model)
-  units = limits.max_units or _MAX_UNITS
-  unit_tokens = limits.max_unit_tokens
-  tokens = limits.max_tokens or (
-    units * unit_tokens if unit_tokens else _MAX_TOKENS
+  limits = model.limits
+  units = limits.units or _MAX_UNITS
+  tokens = limits.tokens or (
+    units * limits.unit_tokens if limits.unit_tokens else _MAX_TOKENS
   )
-  sizes = Buckets.geometric(tokens, units, least=_LEAST)
-  if not isinstance(model, HiBERTConfig):
-    return sizes
-  if model.encoder.window:
-    # Its work is that of its windows.
-    least = model.encoder.window
-    lengths = Buckets.geometric(tokens, units, least=least, ratio=1.5).lengths
-    rounded = {-(-length // least) * least for length in (least, *lengths)}
-    return Buckets(tuple(sorted(rounded)), sizes.units)
-  # Its work depends on units alone: more lengths would only be compiled.
-  return Buckets(sizes.lengths[-1:], sizes.units)
+  return make_buckets(model, tokens, units)
+
+
+def make_buckets(model: ModelConfig, tokens: int, units: int) -> Buckets:
+  """Sizes up to these, as they suit the model."""
+  sizes = model.batch_sizes
+  grid = Buckets.geometric(tokens, units, least=sizes.least, ratio=sizes.ratio)
+  lengths = grid.lengths[-1:]
+  if not sizes.one_length:
+    lengths = min(sizes.least, tokens), *grid.lengths
+  grain = sizes.multiple
+  rounded = {-(-length // grain) * grain for length in lengths}
+  counts = Buckets.geometric(tokens, units, least=_LEAST_UNITS).units
+  return Buckets(tuple(sorted(rounded)), counts)

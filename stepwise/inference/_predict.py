@@ -27,8 +27,7 @@ from stepwise.decoding import (
 )
 from stepwise.documents import Document
 from stepwise.inference._config import PredictConfig
-from stepwise.inference._limits import Chooser
-from stepwise.models import Batch, System, build_model
+from stepwise.models import Batch, ModelConfig
 
 
 class Budget(NamedTuple):
@@ -97,13 +96,13 @@ class Predictor:
     buckets: sizes of batches; jit compiles once for each.
   """
 
-  model: Chooser
+  model: ModelConfig
   params: Any
   config: PredictConfig
   buckets: Buckets
 
   def __post_init__(self) -> None:
-    if isinstance(self.model, System) or not self.model.stepwise:
+    if not self.model.stepwise:
       return
     begin, never = self.model.begin_unit, self.config.decode.never
     if begin not in never:
@@ -157,7 +156,7 @@ class Predictor:
     # As they are: `Batch.of` would compile a program for every shape.
     read: Any = {k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
     chosen = _choose(
-      _module(self.model),
+      self.model.build(),
       {'params': self.params},
       Batch(**read),
       _constraints(rows, arrays['valid'], blocking=blocking),
@@ -165,10 +164,6 @@ class Predictor:
       self._decode,
     )
     return zip(*jax.device_get(chosen), strict=True)
-
-
-def _module(model: Chooser) -> nn.Module:
-  return model.build() if isinstance(model, System) else build_model(model)
 
 
 def _prediction(

@@ -1,16 +1,26 @@
 """The systems of the paper, one file each, and the registry of them all."""
 
-from stepwise.models._baselines import Lead, Oracle
+from stepwise.models._baselines import (
+  LeadChooser,
+  LeadConfig,
+  OracleChooser,
+  OracleConfig,
+)
 from stepwise.models._batch import Batch
 from stepwise.models._bertsum import BERTSum, BERTSumConfig
-from stepwise.models._configs import (
+from stepwise.models._config import (
   CONFIGS,
+  BatchSizes,
+  Limits,
+  Loss,
   ModelConfig,
-  build_model,
-  count_params,
+  PretrainedParts,
   find_config,
-  twin,
+  find_kind,
+  register_model,
+  stored_name,
 )
+from stepwise.models._configs import count_params
 from stepwise.models._etcsum import (
   ETCSum,
   ETCSumConfig,
@@ -31,6 +41,7 @@ from stepwise.models._pointer import (
   prefix_loss,
 )
 from stepwise.models._pointer_search import greedy_plans
+from stepwise.models._realizer import RealizerConfig
 from stepwise.models._systems import (
   BEG,
   EOT,
@@ -53,32 +64,40 @@ __all__ = [
   'BERTSum',
   'BERTSumConfig',
   'Batch',
+  'BatchSizes',
   'ETCSum',
   'ETCSumConfig',
   'HiBERT',
   'HiBERTConfig',
-  'Lead',
+  'LeadChooser',
+  'LeadConfig',
+  'Limits',
+  'Loss',
   'LossSums',
   'ModelConfig',
-  'Oracle',
+  'OracleChooser',
+  'OracleConfig',
   'PointerConfig',
   'PointerPlanner',
+  'PretrainedParts',
+  'RealizerConfig',
   'System',
   'assemble',
-  'build_model',
   'choose_units',
   'count_params',
   'cross_entropy',
   'decode',
   'extractive_loss',
   'find_config',
+  'find_kind',
   'find_system',
   'fit_summary',
   'greedy_plans',
   'no_repeats',
   'prefix_loss',
+  'register_model',
   'select',
   'step_contexts',
   'stepwise_loss',
-  'twin',
+  'stored_name',
 ]

@@ -1,5 +1,6 @@
-"""Lead and Oracle, behind the same two methods as the models."""
+"""Lead and oracle, behind the same configurations and methods as models."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -8,9 +9,48 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.models._batch import Batch, take
+from stepwise.models._config import Limits, ModelConfig
 
 
-class Lead(nn.Module):
+class _Baseline(ModelConfig):
+  """No parameters, so any tokens will do."""
+
+  needs_weights = False
+  gives_probabilities = False
+  vocab = 2**31 - 1
+  embed = 0
+
+
+@dataclass(frozen=True)
+class LeadConfig(_Baseline):
+  """Takes the first units."""
+
+  def build(self) -> 'LeadChooser':
+    return LeadChooser()
+
+
+@dataclass(frozen=True)
+class OracleConfig(_Baseline):
+  """Takes the targets.
+
+  Attributes:
+    max_tokens: of a document, that the oracle may choose from.
+    begin_unit: see `ModelConfig`.
+  """
+
+  needs_targets = True
+  max_tokens: int | None = None
+  begin_unit: int | None = 1
+
+  @property
+  def limits(self) -> Limits:
+    return Limits(tokens=self.max_tokens)
+
+  def build(self) -> 'OracleChooser':
+    return OracleChooser()
+
+
+class LeadChooser(nn.Module):
   """Scores units by their position: the first ones are the best."""
 
   def __call__(self, batch: Batch) -> Float[Array, 'batch units']:
@@ -38,7 +78,7 @@ class OracleMemory(NamedTuple):
   valid: Bool[Array, 'batch units']
 
 
-class Oracle(nn.Module):
+class OracleChooser(nn.Module):
   """Chooses the targets, one after another, with probability one."""
 
   def __call__(self, batch: Batch) -> Float[Array, 'batch units']:

@@ -6,8 +6,8 @@ stepwise variant appends BEG and the units of the plan in the same form; as
 the plan grows, the document loses units at its end.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from flax import linen as nn
@@ -21,11 +21,17 @@ from stepwise.models._batch import (
   take,
   unit_spans,
 )
+from stepwise.models._config import (
+  Limits,
+  ModelConfig,
+  PretrainedParts,
+  replace_settings,
+)
 from stepwise.models._scorer import Scorer, with_begin
 
 
 @dataclass(frozen=True)
-class BERTSumConfig:
+class BERTSumConfig(ModelConfig):
   """Sizes of a BERTSum.
 
   Attributes:
@@ -40,8 +46,31 @@ class BERTSumConfig:
   begin_unit: int | None = None
 
   @property
-  def stepwise(self) -> bool:
-    return self.begin_unit is not None
+  def vocab(self) -> int:
+    return self.encoder.vocab
+
+  @property
+  def embed(self) -> int:
+    return self.encoder.embed
+
+  @property
+  def limits(self) -> Limits:
+    return Limits(tokens=self.encoder.positions)
+
+  def build(self) -> 'BERTSum':
+    return BERTSum(self)
+
+  def twin(self) -> 'BERTSumConfig':
+    return replace(self, begin_unit=None)
+
+  def with_settings(self, **settings: Any) -> 'BERTSumConfig':
+    return replace(self, encoder=replace_settings(self.encoder, settings))
+
+  def pretrained_parts(self, layers: int) -> PretrainedParts:
+    del layers
+    return PretrainedParts(
+      self.encoder, self.encoder.positions, first_token=self.cls
+    )
 
 
 class BERTSumMemory(NamedTuple):

@@ -1,44 +1,28 @@
-"""Named configurations, and what can be done with any of them."""
+"""The models of the paper by name, in the sizes they come in."""
 
 import dataclasses
-import functools
 from typing import Any
 
-import jax.numpy as jnp
-from flax import linen as nn
-
-from stepwise._errors import InputError
 from stepwise.layers import (
   AttentionPattern,
-  EncoderDecoder,
   ETCConfig,
   TransformerConfig,
   num_params,
 )
-from stepwise.models._batch import Batch
-from stepwise.models._bertsum import BERTSum, BERTSumConfig
-from stepwise.models._etcsum import ETCSum, ETCSumConfig
-from stepwise.models._hibert import HIBERT_CONFIGS, HiBERT, HiBERTConfig
-from stepwise.models._pointer import (
-  POINTER_CONFIGS,
-  PointerConfig,
-  PointerPlanner,
-)
+from stepwise.models._baselines import LeadConfig, OracleConfig
+from stepwise.models._bertsum import BERTSumConfig
+from stepwise.models._config import find_config, register_model
+from stepwise.models._etcsum import ETCSumConfig
+from stepwise.models._hibert import HIBERT_CONFIGS, HiBERTConfig
+from stepwise.models._pointer import POINTER_CONFIGS, PointerConfig
+from stepwise.models._realizer import RealizerConfig
 
-ModelConfig = (
-  ETCSumConfig
-  | HiBERTConfig
-  | BERTSumConfig
-  | PointerConfig
-  | TransformerConfig
-)
-
-_BERT = TransformerConfig(vocab=30522, token_types=0, norm_epsilon=1e-12)
+_BERT = TransformerConfig(vocab=30522, norm_epsilon=1e-12)
 _ROBERTA = TransformerConfig(vocab=50358)
 _MINI: dict[str, Any] = {'embed': 384, 'heads': 12, 'mlp': 1536, 'layers': 6}
 _TINY: dict[str, Any] = {'embed': 32, 'heads': 4, 'mlp': 64, 'layers': 2}
 
-CONFIGS: dict[str, ModelConfig] = {
+_ETCSUM_CONFIGS: dict[str, ETCSumConfig] = {
   'etcsum_base': ETCSumConfig(),
   # Tables begin with [EOS, EOT, BEG].
   'etcsum_rotowire': ETCSumConfig(begin_unit=2),
@@ -71,8 +55,8 @@ CONFIGS: dict[str, ModelConfig] = {
     summary_tokens=256,
     max_global=128,
   ),
-  **HIBERT_CONFIGS,
-  **POINTER_CONFIGS,
+}
+_BERTSUM_CONFIGS: dict[str, BERTSumConfig] = {
   'bertsum_base': BERTSumConfig(_BERT, cls=101, sep=102),
   'robertasum_base': BERTSumConfig(_ROBERTA, cls=0, sep=2),
   'stepwise_robertasum_base': BERTSumConfig(
@@ -84,55 +68,21 @@ CONFIGS: dict[str, ModelConfig] = {
   'bertsum_tiny': BERTSumConfig(
     dataclasses.replace(_BERT, **_TINY), cls=101, sep=102
   ),
-  # Encoder and decoder share weights; the output is tied to the embeddings.
-  'realizer': _ROBERTA,
-  'realizer_mini': dataclasses.replace(_BERT, **_MINI),
-  'realizer_tiny': dataclasses.replace(_BERT, **_TINY),
+}
+# Encoder and decoder share weights; the output is tied to the embeddings.
+_REALIZER_CONFIGS: dict[str, RealizerConfig] = {
+  'realizer': RealizerConfig(vocab=50358),
+  'realizer_mini': RealizerConfig(vocab=30522, norm_epsilon=1e-12, **_MINI),
+  'realizer_tiny': RealizerConfig(vocab=30522, norm_epsilon=1e-12, **_TINY),
 }
 
-
-def find_config(name: str) -> ModelConfig:
-  """The configuration of that name."""
-  if name not in CONFIGS:
-    raise InputError(
-      f'no configuration is named {name!r}, there are {", ".join(CONFIGS)}.'
-    )
-  return CONFIGS[name]
-
-
-@functools.singledispatch
-def build_model(config: Any) -> nn.Module:
-  """The module of a configuration."""
-  raise InputError(f'{type(config).__name__} is not a configuration.')
-
-
-build_model.register(ETCSumConfig)(ETCSum)
-build_model.register(HiBERTConfig)(HiBERT)
-build_model.register(BERTSumConfig)(BERTSum)
-build_model.register(PointerConfig)(PointerPlanner)
-build_model.register(TransformerConfig)(EncoderDecoder)
-
-
-@functools.singledispatch
-def twin(config: Any) -> Any:
-  """The non-stepwise twin: the same body, without a plan."""
-  raise InputError(f'{type(config).__name__} has no non-stepwise twin.')
-
-
-@twin.register
-def _(config: ETCSumConfig) -> ETCSumConfig:
-  return dataclasses.replace(config, begin_unit=None)
-
-
-@twin.register
-def _(config: BERTSumConfig) -> BERTSumConfig:
-  return dataclasses.replace(config, begin_unit=None)
-
-
-@twin.register
-def _(config: HiBERTConfig) -> HiBERTConfig:
-  encoder = dataclasses.replace(config.encoder, summary_positions=0)
-  return dataclasses.replace(config, encoder=encoder)
+register_model(ETCSumConfig, _ETCSUM_CONFIGS)
+register_model(HiBERTConfig, HIBERT_CONFIGS)
+register_model(PointerConfig, POINTER_CONFIGS)
+register_model(BERTSumConfig, _BERTSUM_CONFIGS)
+register_model(RealizerConfig, _REALIZER_CONFIGS, stored_as='TransformerConfig')
+register_model(LeadConfig)
+register_model(OracleConfig)
 
 
 def count_params(name: str) -> int:
@@ -142,10 +92,4 @@ def count_params(name: str) -> int:
   165825793
   """
   config = find_config(name)
-  tokens = jnp.zeros((1, 8), jnp.int32)
-  if isinstance(config, TransformerConfig):
-    mask = jnp.ones((1, 8), bool)
-    return num_params(build_model(config), tokens, mask, tokens)
-  valid = jnp.ones((1, 4), bool)
-  batch = Batch(tokens, tokens, valid, plan=tokens[:, :2])
-  return num_params(build_model(config), batch)
+  return num_params(config.build(), *config.smallest_inputs())

@@ -17,7 +17,7 @@ table of them, are counted within a segment and start again after its last row.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -34,11 +34,20 @@ from stepwise.models._batch import (
   take,
   unit_spans,
 )
+from stepwise.models._config import (
+  Limits,
+  ModelConfig,
+  PretrainedParts,
+  replace_settings,
+)
 from stepwise.models._scorer import Scorer, mean_of_units, with_begin
+
+# What other encoders call these settings.
+_SETTINGS = {'norm_epsilon': 'epsilon', 'remat': 'remat_period'}
 
 
 @dataclass(frozen=True)
-class ETCSumConfig:
+class ETCSumConfig(ModelConfig):
   """Sizes of an ETCSum; the defaults are the paper's, for news.
 
   Attributes:
@@ -82,8 +91,39 @@ class ETCSumConfig:
       )
 
   @property
-  def stepwise(self) -> bool:
-    return self.begin_unit is not None
+  def vocab(self) -> int:
+    return self.encoder.vocab
+
+  @property
+  def embed(self) -> int:
+    return self.encoder.embed
+
+  @property
+  def limits(self) -> Limits:
+    # Every unit has one token at least; BEG is one.
+    plan = min(self.summary_tokens, self.max_global) - 1
+    return Limits(tokens=self.document_tokens, plan=plan)
+
+  def build(self) -> 'ETCSum':
+    return ETCSum(self)
+
+  def twin(self) -> 'ETCSumConfig':
+    return replace(self, begin_unit=None)
+
+  def with_settings(self, **settings: Any) -> 'ETCSumConfig':
+    named = {_SETTINGS.get(name, name): v for name, v in settings.items()}
+    if 'remat' in settings:
+      named['remat_period'] = int(settings['remat'])
+    return replace(self, encoder=replace_settings(self.encoder, named))
+
+  def pretrained_parts(self, layers: int) -> PretrainedParts:
+    del layers
+    return PretrainedParts(
+      self.encoder,
+      self.encoder.long_positions,
+      global_local=True,
+      first_token=self.cls,
+    )
 
 
 class ETCSumMemory(NamedTuple):
@@ -269,7 +309,7 @@ class Column(NamedTuple):
   windows: Int[Array, 'batch slots']
 
 
-class Summary(NamedTuple):
+class _Summary(NamedTuple):
   """BEG and the units of the plan, as far as they fit."""
 
   units: Int[Array, 'batch pieces']
@@ -301,7 +341,7 @@ def _summary(
   kept: Bool[Array, 'batch units'],
   plan: Int[Array, 'batch steps'] | None,
   config: ETCSumConfig,
-) -> Summary | None:
+) -> _Summary | None:
   units = with_begin(plan, config.begin_unit)
   if units is None:
     return None
@@ -312,12 +352,12 @@ def _summary(
   lengths = jnp.where(jnp.cumsum(lengths, axis=1) <= slots, lengths, 0)
   last = jnp.where(lengths > 0, jnp.arange(1, pieces + 1)[None], 0)
   count = last.max(axis=1, keepdims=True)
-  return Summary(units, count, concatenate_ragged(lengths, slots))
+  return _Summary(units, count, concatenate_ragged(lengths, slots))
 
 
 def _global_indices(
   kept: Bool[Array, 'batch units'],
-  summary: Summary | None,
+  summary: _Summary | None,
   config: ETCSumConfig,
 ) -> GlobalIndices:
   """Consecutive indices in the order of the input."""
@@ -375,7 +415,7 @@ def _document(
 
 
 def _summary_column(
-  memory: ETCSumMemory, spans: Spans, summary: Summary, indices: GlobalIndices
+  memory: ETCSumMemory, spans: Spans, summary: _Summary, indices: GlobalIndices
 ) -> Column:
   piece, offset, real = summary.layout
   position = take(spans.start, take(summary.units, piece)) + offset
@@ -401,7 +441,7 @@ def _delimiter(token: int, owner: Int[Array, 'batch 1'], window: int) -> Column:
 def _global_tokens(
   indices: GlobalIndices,
   num_units: int,
-  summary: Summary | None,
+  summary: _Summary | None,
   config: ETCSumConfig,
 ) -> Int[Array, 'batch globals']:
   """Token ids of the global input, 0 = padding."""

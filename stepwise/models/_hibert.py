@@ -1,12 +1,11 @@
 """HiBERT and Stepwise HiBERT (Narayan et al., 2020, section 4)."""
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from flax import linen as nn
 
-from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers import (
   HierarchicalConfig,
@@ -15,11 +14,22 @@ from stepwise.layers import (
   TransformerConfig,
 )
 from stepwise.models._batch import Batch, take, unit_spans
+from stepwise.models._config import (
+  BatchSizes,
+  Limits,
+  ModelConfig,
+  PretrainedParts,
+  check_unit_tokens,
+  replace_settings,
+)
 from stepwise.models._scorer import Scorer, with_begin
+
+# Running text sets no limit itself; work and memory do.
+_MAX_TOKENS = 8192
 
 
 @dataclasses.dataclass(frozen=True)
-class HiBERTConfig:
+class HiBERTConfig(ModelConfig):
   """The encoder, and how a unit becomes a row of its token grid.
 
   Attributes:
@@ -36,16 +46,71 @@ class HiBERTConfig:
   begin_unit: int = 1
 
   def __post_init__(self) -> None:
-    positions = self.encoder.sentence.positions
-    if not 1 < self.max_unit_tokens <= positions:
-      raise InputError(
-        f'max_unit_tokens is {self.max_unit_tokens}; 2 to {positions} '
-        '(the token positions) are possible.'
-      )
+    check_unit_tokens(self.max_unit_tokens, self.encoder.sentence.positions)
 
   @property
   def stepwise(self) -> bool:
     return self.encoder.stepwise
+
+  @property
+  def vocab(self) -> int:
+    return self.encoder.sentence.vocab
+
+  @property
+  def embed(self) -> int:
+    return self.encoder.sentence.embed
+
+  @property
+  def limits(self) -> Limits:
+    window = self.encoder.window
+    return Limits(
+      tokens=_MAX_TOKENS if window else None,
+      units=self.encoder.document_positions or None,
+      # The delimiter is one, and so is the BEG of a plan.
+      unit_tokens=None if window else self.max_unit_tokens - 1,
+      plan=self.encoder.summary_positions - 1 if self.stepwise else None,
+    )
+
+  @property
+  def batch_sizes(self) -> BatchSizes:
+    if window := self.encoder.window:
+      # Its work is that of its windows.
+      return BatchSizes(least=window, ratio=1.5, multiple=window)
+    # Its work depends on units alone: more lengths would only be compiled.
+    return BatchSizes(one_length=True)
+
+  def build(self) -> 'HiBERT':
+    return HiBERT(self)
+
+  def twin(self) -> 'HiBERTConfig':
+    encoder = dataclasses.replace(self.encoder, summary_positions=0)
+    return dataclasses.replace(self, encoder=encoder)
+
+  def with_settings(self, **settings: Any) -> 'HiBERTConfig':
+    sentence = replace_settings(self.encoder.sentence, settings)
+    encoder = dataclasses.replace(self.encoder, sentence=sentence)
+    return dataclasses.replace(self, encoder=encoder)
+
+  def pretrained_parts(self, layers: int) -> PretrainedParts:
+    """Bottom layers encode sentences, those above the document.
+
+    Sentence layer i is layer i, document layer i the i-th layer after the
+    sentence layers. If the source has too few layers for both, the document
+    layers are its last ones, which then serve twice (MiniLM: sentence layers 0
+    to 5, document layers 4 and 5).
+    """
+    sentence, documents = self.encoder.sentence, self.encoder.document_layers
+    first = min(sentence.layers, layers - documents)
+    fresh = ('norm', 'document_position', 'summary_position')
+    return PretrainedParts(
+      sentence,
+      sentence.positions,
+      path='encoder/sentence',
+      further={f'encoder/layers_{i}': first + i for i in range(documents)},
+      min_layers=max(sentence.layers, documents),
+      fresh=('scorer', *(f'encoder/{name}' for name in fresh)),
+      first_token=self.first_token,
+    )
 
 
 def _mini_lm() -> TransformerConfig:

@@ -10,6 +10,7 @@ unit is the one whose key fits the decoder's state:
 """
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -27,6 +28,13 @@ from stepwise.layers import (
   key_mask,
 )
 from stepwise.models._batch import Batch, take
+from stepwise.models._config import (
+  Limits,
+  Loss,
+  ModelConfig,
+  check_unit_tokens,
+  replace_settings,
+)
 from stepwise.models._hibert import unit_grid
 from stepwise.models._losses import (
   LossSums,
@@ -37,7 +45,7 @@ from stepwise.models._scorer import with_begin
 
 
 @dataclasses.dataclass(frozen=True)
-class PointerConfig:
+class PointerConfig(ModelConfig):
   """Sizes of the pointer planner.
 
   Attributes:
@@ -50,6 +58,7 @@ class PointerConfig:
     begin_unit: the unit that opens every plan.
   """
 
+  incremental = True
   encoder: TransformerConfig
   plan_layers: int = 2
   plan_positions: int = 256
@@ -58,20 +67,40 @@ class PointerConfig:
   begin_unit: int = 2
 
   def __post_init__(self) -> None:
-    positions = self.encoder.positions
-    if not 1 < self.max_unit_tokens <= positions:
-      raise InputError(
-        f'max_unit_tokens is {self.max_unit_tokens}; 2 to {positions} '
-        '(the token positions) are possible.'
-      )
-
-  @property
-  def stepwise(self) -> bool:
-    return True
+    check_unit_tokens(self.max_unit_tokens, self.encoder.positions)
 
   @property
   def vocab(self) -> int:
     return self.encoder.vocab
+
+  @property
+  def embed(self) -> int:
+    return self.encoder.embed
+
+  @property
+  def limits(self) -> Limits:
+    # The delimiter is a token of every unit, BEG a unit of every plan.
+    return Limits(
+      unit_tokens=self.max_unit_tokens - 1, plan=self.plan_positions - 1
+    )
+
+  def build(self) -> 'PointerPlanner':
+    return PointerPlanner(self)
+
+  def loss(
+    self,
+    module: nn.Module,
+    *,
+    positive_weight: float = 1.0,
+    sample: bool = False,
+  ) -> Loss:
+    """All steps in one pass: there is nothing to gain from sampling one."""
+    del positive_weight, sample
+    return functools.partial(prefix_loss, module, never=(self.begin_unit,))
+
+  def with_settings(self, **settings: Any) -> 'PointerConfig':
+    encoder = replace_settings(self.encoder, settings)
+    return dataclasses.replace(self, encoder=encoder)
 
 
 POINTER_CONFIGS: dict[str, PointerConfig] = {

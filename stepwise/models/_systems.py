@@ -15,9 +15,13 @@ from stepwise.decoding import (
   beam_search,
   select_top_k,
 )
-from stepwise.models._baselines import Lead, Oracle
+from stepwise.models._baselines import (
+  LeadConfig,
+  OracleChooser,
+  OracleConfig,
+)
 from stepwise.models._batch import Batch
-from stepwise.models._configs import build_model, find_config, twin
+from stepwise.models._config import ModelConfig, find_config
 
 # Units of news begin with [EOT, BEG].
 EOT, BEG = 0, 1
@@ -39,7 +43,6 @@ class System:
     config: the named configuration it is built from; None for baselines.
     stepwise: whether it searches for a plan, or takes the best units at once.
     trigram_blocking: never choose a unit that shares a trigram with the plan.
-    max_tokens: it reads no more than this of a document; None = its config's.
     published: ROUGE-1, -2, -L on the CNN/DailyMail test split, in the paper.
   """
 
@@ -48,15 +51,22 @@ class System:
   config: str | None
   stepwise: bool
   trigram_blocking: bool = False
-  max_tokens: int | None = None
   published: Scores | None = None
 
-  def build(self) -> nn.Module:
-    """The module; baselines have no parameters."""
+  @property
+  def model(self) -> ModelConfig:
+    """What it chooses with."""
     if self.config is None:
-      return Oracle() if self.stepwise else Lead()
+      return _BASELINES[self.name]
     config = find_config(self.config)
-    return build_model(config if self.stepwise else twin(config))
+    return config if self.stepwise else config.twin()
+
+
+_BASELINES: dict[str, ModelConfig] = {
+  'lead': LeadConfig(),
+  'oracle_512': OracleConfig(max_tokens=512),
+  'oracle': OracleConfig(),
+}
 
 
 def _pair(
@@ -66,10 +76,9 @@ def _pair(
   stepwise: bool,
   plain: Scores,
   blocked: Scores,
-  max_tokens: int | None = None,
 ) -> list[System]:
   """A model without and with trigram blocking."""
-  shared = {'config': config, 'stepwise': stepwise, 'max_tokens': max_tokens}
+  shared = {'config': config, 'stepwise': stepwise}
   return [
     System(name, title, published=plain, **shared),
     System(
@@ -89,7 +98,6 @@ _SYSTEMS = [
     'Oracle (512)',
     None,
     True,
-    max_tokens=512,
     published=(52.59, 31.24, 48.87),
   ),
   System(
@@ -102,7 +110,6 @@ _SYSTEMS = [
     False,
     (41.55, 19.34, 37.80),
     (42.70, 19.93, 38.89),
-    512,
   ),
   *_pair(
     'robertasum',
@@ -111,7 +118,6 @@ _SYSTEMS = [
     False,
     (42.99, 20.60, 39.21),
     (43.30, 20.58, 39.48),
-    512,
   ),
   *_pair(
     'hibert',
@@ -136,7 +142,6 @@ _SYSTEMS = [
     True,
     (41.99, 19.78, 37.76),
     (41.50, 19.48, 37.25),
-    512,
   ),
   *_pair(
     'stepwise_hibert',
@@ -229,7 +234,7 @@ def choose_units(
   if not system.stepwise:
     return select(model, variables, batch, overlap=overlap)
   config = NEWS_DECODING
-  if isinstance(model, Oracle) and batch.targets is not None:
+  if isinstance(model, OracleChooser) and batch.targets is not None:
     # As many units as the oracle has, not as many as models may choose.
     config = DecodeConfig(
       max_units=batch.targets.shape[1], stop_unit=EOT, never=(BEG,)

@@ -21,10 +21,6 @@ from stepwise.data import Record, pad_batch
 from stepwise.decoding import Constraints, DecodeConfig
 from stepwise.models import (
   Batch,
-  ETCSumConfig,
-  HiBERTConfig,
-  PointerConfig,
-  PointerPlanner,
   decode,
   greedy_plans,
 )
@@ -41,6 +37,8 @@ from stepwise.tables import (
 
 _STOP, _BEGIN = SPECIAL_UNITS.index('eot'), SPECIAL_UNITS.index('beg')
 # Batches have sizes in multiples of these, so that few are compiled.
+# Units of a plan where a model sets no limit of its own.
+_MAX_STEPS = 256
 _UNITS_GRAIN, _TOKENS_GRAIN, _STEPS_GRAIN = 64, 1024, 32
 
 
@@ -111,13 +109,13 @@ class Planner:
 
   def __post_init__(self) -> None:
     config = self.bundle.config
-    if getattr(config, 'begin_unit', None) != _BEGIN or not config.stepwise:
+    if config.special_units != SPECIAL_UNITS:
       raise InputError(
         f'a planner begins its plans with unit {_BEGIN} of {SPECIAL_UNITS}; '
         f'this {type(config).__name__} is of another kind.'
       )
     if self.options.samples and not (
-      isinstance(config, PointerConfig) and self.options.beam_size == 1
+      config.incremental and self.options.beam_size == 1
     ):
       raise InputError(
         f'samples is {self.options.samples}; only the pointer planner with '
@@ -139,13 +137,13 @@ class Planner:
     """The plan of a game before names are added, with all probabilities."""
     batch, [table], [chosen] = self._choose([game], rows=1)
     units = [int(unit) for unit in chosen if unit >= 0]
-    steps = min(len(units), plan_slots(self.bundle.config))
+    steps = min(len(units), self._longest_plan)
     # Prefix j has the first j units.
     size = _round_up(steps + 1, _STEPS_GRAIN)
     plan = np.full(size, -1, np.int32)
     plan[:steps] = units[:steps]
     prefixes = np.where(np.tri(size, size, -1, dtype=bool), plan, -1)
-    width = min(size, plan_slots(self.bundle.config))
+    width = min(size, self._longest_plan)
     every = _probabilities(
       self.bundle.model, self.bundle.variables, batch, prefixes[:, :width]
     )
@@ -176,6 +174,7 @@ class Planner:
     search = functools.partial(
       _search,
       self.bundle.model,
+      self.bundle.config.incremental and self.options.beam_size == 1,
       self.bundle.variables,
       batch,
       *self._masks(tables, batch.valid),
@@ -202,13 +201,13 @@ class Planner:
 
   def _record(self, table: Table) -> Record:
     assert self.bundle.tokenizer is not None, '__post_init__'
-    config = self.bundle.config
-    limits: dict[str, Any] = {}
-    if isinstance(config, HiBERTConfig | PointerConfig):
-      limits['max_unit_tokens'] = config.max_unit_tokens - 1
-    elif isinstance(config, ETCSumConfig):
-      limits['max_tokens'] = config.document_tokens
-    return table_record(table, self.bundle.tokenizer, **limits)
+    limits = self.bundle.config.limits
+    return table_record(
+      table,
+      self.bundle.tokenizer,
+      max_tokens=limits.tokens,
+      max_unit_tokens=limits.unit_tokens,
+    )
 
   def _masks(
     self, tables: Sequence[Table], valid: Any
@@ -221,8 +220,12 @@ class Planner:
       breaks[row, :size] = masks.breaks[:size]
     return repeatable, breaks if self.options.no_empty_sentences else None
 
+  @property
+  def _longest_plan(self) -> int:
+    return self.bundle.config.limits.plan or _MAX_STEPS
+
   def _search_config(self) -> DecodeConfig:
-    most = plan_slots(self.bundle.config)
+    most = self._longest_plan
     steps = self.options.max_steps or most
     if steps > most:
       raise InputError(
@@ -237,27 +240,13 @@ class Planner:
     )
 
 
-def plan_slots(config: Any) -> int:
-  """Units of the longest plan that a model can read, BEG not counted."""
-  match config:
-    case PointerConfig():
-      return config.plan_positions - 1
-    case HiBERTConfig():
-      return config.encoder.summary_positions - 1
-    case ETCSumConfig():
-      # Every unit has one token at least; BEG is one.
-      return min(config.summary_tokens, 512) - 1
-  raise InputError(f'{type(config).__name__} reads no plans.')
-
-
 def load_planner(
   folder: str | os.PathLike[str], options: PlannerOptions | None = None
 ) -> Planner:
   """A planner from a bundle; its options default to those of its kind."""
   bundle = load_bundle(folder)
   if options is None:
-    pointer = isinstance(bundle.config, PointerConfig)
-    options = POINTER_OPTIONS if pointer else PlannerOptions()
+    options = POINTER_OPTIONS if bundle.config.incremental else PlannerOptions()
   return Planner(bundle, options)
 
 
@@ -275,9 +264,10 @@ def _round_up(number: int, grain: int) -> int:
   return -(-number // grain) * grain
 
 
-@functools.partial(jax.jit, static_argnums=(0, 5))
+@functools.partial(jax.jit, static_argnums=(0, 1, 6))
 def _search(
-  model: nn.Module,
+  model: Any,
+  incremental: bool,
   variables: Any,
   batch: Batch,
   repeatable: Bool[Array, 'batch units'],
@@ -286,7 +276,7 @@ def _search(
   rng: Array | None = None,
 ) -> Int[Array, 'batch steps']:
   constraints = Constraints(repeatable=repeatable, breaks=breaks)
-  if isinstance(model, PointerPlanner) and config.beam_size == 1:
+  if incremental:
     return greedy_plans(model, variables, batch, config, constraints, rng)
   return decode(model, variables, batch, config, constraints).plans[:, 0]
 

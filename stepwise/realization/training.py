@@ -1,6 +1,5 @@
 """Training the realizer, as a task of `stepwise.training`."""
 
-import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -14,8 +13,7 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
 from stepwise.data import Buckets
-from stepwise.layers import TransformerConfig
-from stepwise.models import LossSums, build_model, find_config
+from stepwise.models import LossSums, ModelConfig, find_config
 from stepwise.realization._examples import Example, load_examples
 from stepwise.realization.learned import PAD
 from stepwise.training import (
@@ -23,6 +21,7 @@ from stepwise.training import (
   TrainConfig,
   TrainingTask,
   Validation,
+  changed_settings,
 )
 
 Arrays = dict[str, np.ndarray]
@@ -81,19 +80,14 @@ def shift_right(
   return jnp.pad(targets, ((0, 0), (1, 0)), constant_values=PAD)[:, :-1]
 
 
-def resolve_realizer(spec: ModelSpec) -> TransformerConfig:
+def resolve_realizer(spec: ModelSpec) -> ModelConfig:
   """The configuration that a spec describes."""
   config = find_config(spec.name)
-  if not isinstance(config, TransformerConfig):
+  if config.chooses_units:
     raise InputError(f'{spec.name} selects; a realizer is needed to write.')
   if spec.twin:
     raise InputError(f'{spec.name} writes text and has no twin.')
-  changes: dict[str, Any] = {'remat': spec.remat}
-  if spec.dropout is not None:
-    changes['dropout'] = spec.dropout
-  if spec.dtype is not None:
-    changes['dtype'] = jnp.dtype(spec.dtype)
-  return dataclasses.replace(config, **changes)
+  return config.with_settings(**changed_settings(spec))
 
 
 def realizer_task(config: TrainConfig) -> TrainingTask:
@@ -102,7 +96,7 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
   `InputConfig.buckets` are sizes of inputs (`lengths`) and targets (`units`).
   """
   model = resolve_realizer(config.model)
-  module = build_model(model)
+  module = model.build()
 
   def open_input() -> grain.DatasetIterator[Arrays]:
     examples = _load(config.input.train, model)
@@ -130,18 +124,14 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     module=module,
     embed=model.embed,
     loss=functools.partial(realizer_loss, module),
-    dummy=lambda: (
-      jnp.ones((1, 4), jnp.int32),
-      jnp.ones((1, 4), bool),
-      jnp.ones((1, 2), jnp.int32),
-    ),
+    dummy=model.smallest_inputs,
     batch=RealizerBatch,
     open_input=open_input,
     open_validation=open_validation,
   )
 
 
-def _load(path: str, model: TransformerConfig) -> list[Example]:
+def _load(path: str, model: ModelConfig) -> list[Example]:
   examples, tokenizer, _ = load_examples(path)
   for example in examples:
     largest = max(example.inputs.max(), example.targets.max())
@@ -151,10 +141,10 @@ def _load(path: str, model: TransformerConfig) -> list[Example]:
         f'the model has only {model.vocab} rows.'
       )
     longest = max(len(example.inputs), len(example.targets))
-    if longest > model.positions:
+    if longest > (positions := model.limits.tokens or longest):
       raise InputError(
         f'{path}: example {example.id!r} has {longest} tokens, the model '
-        f'reads {model.positions}: build the examples with --max-input.'
+        f'reads {positions}: build the examples with --max-input.'
       )
   return examples
 

@@ -9,7 +9,6 @@ from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, load_bundle
 from stepwise.data import wordpiece
 from stepwise.inference import PredictConfig, default_config
-from stepwise.layers import TransformerConfig
 from stepwise.models import SYSTEMS, find_system
 from stepwise.summarization._summarizer import Summarizer
 
@@ -70,7 +69,7 @@ def _load(folder: Path, changed: int, check: bool) -> Summarizer:
 
 def _from_bundle(bundle: Bundle) -> Summarizer:
   name = bundle.name or 'the model'
-  if isinstance(bundle.config, TransformerConfig):
+  if not bundle.config.chooses_units:
     raise InputError(f'{name} writes text; it cannot choose sentences.')
   if bundle.tokenizer is None:
     raise InputError(f'{name} has no tokeniser: it cannot read text.')
@@ -86,7 +85,7 @@ def _from_bundle(bundle: Bundle) -> Summarizer:
 _BASELINES = tuple(
   name
   for name, system in SYSTEMS.items()
-  if system.config is None and not system.stepwise
+  if not (system.model.needs_weights or system.model.needs_targets)
 )
 
 
@@ -98,4 +97,4 @@ def _baseline(name: str) -> Summarizer:
       f'{name} needs trained weights: give the folder of a bundle, or use '
       f'{DEFAULT}.'
     )
-  return Summarizer(system, {}, wordpiece(), PredictConfig(), name)
+  return Summarizer(system.model, {}, wordpiece(), PredictConfig(), name)

@@ -8,12 +8,11 @@ from stepwise.data import Record
 from stepwise.documents import Document
 from stepwise.inference import (
   Budget,
-  Chooser,
   Demands,
   PredictConfig,
   inference_buckets,
-  longest_plan,
 )
+from stepwise.models import ModelConfig
 from stepwise.summarization._result import Order
 
 # Numbers of steps to compile for, where a document decides how many it needs.
@@ -74,7 +73,7 @@ def _budget(
 
 
 def search_config(
-  options: Options, config: PredictConfig, model: Chooser, demands: Demands
+  options: Options, config: PredictConfig, model: ModelConfig, demands: Demands
 ) -> PredictConfig:
   """The search that satisfies the options.
 
@@ -105,11 +104,13 @@ def search_config(
   )
 
 
-def _steps(options: Options, model: Chooser, demands: Demands) -> int | None:
+def _steps(
+  options: Options, model: ModelConfig, demands: Demands
+) -> int | None:
   """Most sentences that can be asked for; None if the model decides."""
   if demands.budget is None:
     return None
-  limit = longest_plan(model) or inference_buckets(model).units[-1]
+  limit = model.limits.plan or inference_buckets(model).units[-1]
   if options.words and options.sentences:
     # The budget holds the words.
     return min(options.sentences, limit)

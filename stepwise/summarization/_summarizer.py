@@ -13,7 +13,6 @@ from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer
 from stepwise.documents import Document, split_sentences
 from stepwise.inference import (
-  Chooser,
   PredictConfig,
   Prediction,
   Predictor,
@@ -21,7 +20,7 @@ from stepwise.inference import (
   inference_buckets,
   read_document,
 )
-from stepwise.models import System
+from stepwise.models import ModelConfig
 from stepwise.summarization._options import Options, demands_of, search_config
 from stepwise.summarization._result import Sentence, Step, Summary
 
@@ -49,7 +48,7 @@ class Summarizer:
     name: for people.
   """
 
-  model: Chooser
+  model: ModelConfig
   params: Any
   tokenizer: Tokenizer
   config: PredictConfig
@@ -139,9 +138,9 @@ class Summarizer:
       )
     # Baselines score by position: what would follow is no probability.
     steps = (
-      tuple(Step(unit) for unit in prediction.units)
-      if isinstance(self.model, System)
-      else _steps(prediction)
+      _steps(prediction)
+      if self.model.gives_probabilities
+      else tuple(Step(unit) for unit in prediction.units)
     )
     sentences = _sentences(reading.document, steps)
     if options.order == 'document':

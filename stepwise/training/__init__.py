@@ -21,7 +21,7 @@ from stepwise.training._metrics import (
   MetricWriter,
   TensorBoardWriter,
 )
-from stepwise.training._models import resolve_model
+from stepwise.training._models import changed_settings, resolve_model
 from stepwise.training._step import (
   TrainState,
   lower_update,
@@ -55,6 +55,7 @@ __all__ = [
   'TrainState',
   'TrainingTask',
   'Validation',
+  'changed_settings',
   'load_gin',
   'load_trained',
   'lower_update',

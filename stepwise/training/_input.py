@@ -22,8 +22,8 @@ from stepwise.data import (
   pad_batch,
   stepwise_examples,
 )
+from stepwise.models import ModelConfig
 from stepwise.training._config import InputConfig
-from stepwise.training._models import Selector, body, special_units
 
 Labelled = tuple[Record, tuple[int, ...]]
 Example = dict[str, np.ndarray]
@@ -33,12 +33,12 @@ _LEAST_BUCKET = 32
 _PREFETCH = grain.ReadOptions(num_threads=2, prefetch_buffer_size=4)
 
 
-def load_labelled(path: str, config: Selector) -> list[Labelled]:
+def load_labelled(path: str, config: ModelConfig) -> list[Labelled]:
   """All records of a file, checked against the model that is to read them."""
   labelled = list(load_records(path))
   if not labelled:
     raise InputError(f'{path}: empty; at least one record is needed.')
-  needed, rows = special_units(config), body(config).vocab
+  needed, rows = config.special_units, config.vocab
   for record, _ in labelled:
     if record.special_units != needed:
       raise InputError(
@@ -190,7 +190,7 @@ def _split(array: np.ndarray, size: int) -> list[np.ndarray]:
   return [array[start : start + size] for start in range(0, len(array), size)]
 
 
-def training_examples(config: InputConfig, model: Selector) -> Examples:
+def training_examples(config: InputConfig, model: ModelConfig) -> Examples:
   """The examples that a run learns from."""
   return Examples(
     load_labelled(config.train, model),

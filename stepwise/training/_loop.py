@@ -15,6 +15,7 @@ from jax.sharding import Mesh
 
 from stepwise._errors import InputError
 from stepwise._files import replacing
+from stepwise.models import Loss
 from stepwise.training._config import TrainConfig, check_same_run
 from stepwise.training._input import Arrays
 from stepwise.training._mesh import (
@@ -28,7 +29,6 @@ from stepwise.training._metrics import (
   MetricWriter,
   TensorBoardWriter,
 )
-from stepwise.training._models import Loss
 from stepwise.training._step import (
   Schedule,
   StepMetrics,

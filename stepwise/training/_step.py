@@ -12,15 +12,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
-from stepwise.models import Batch, LossSums, build_model
+from stepwise.models import Batch, Loss, LossSums, ModelConfig
 from stepwise.training._config import OptimizerConfig
 from stepwise.training._mesh import Dummy, param_layout, with_rules
-from stepwise.training._models import (
-  Loss,
-  Selector,
-  dummy_batch,
-  loss_of,
-)
 
 Schedule = Callable[[Any], jax.Array]
 
@@ -162,7 +156,7 @@ def state_shardings(
   model: nn.Module,
   optimizer: optax.GradientTransformation,
   mesh: Mesh,
-  dummy: Dummy = lambda: (dummy_batch(),),
+  dummy: Dummy,
 ) -> TrainState:
   """Where every part of the state lives; moments lie beside parameters.
 
@@ -186,7 +180,7 @@ def init_state(
   optimizer: optax.GradientTransformation,
   seed: int,
   shardings: TrainState,
-  dummy: Dummy = lambda: (dummy_batch(),),
+  dummy: Dummy,
 ) -> TrainState:
   """The state before the first update, created where it belongs."""
 
@@ -253,7 +247,7 @@ def state_shapes(
   model: nn.Module,
   optimizer: optax.GradientTransformation,
   shardings: TrainState,
-  dummy: Dummy = lambda: (dummy_batch(),),
+  dummy: Dummy,
 ) -> TrainState:
   """The state without its values, and where it lives."""
   shapes = jax.eval_shape(lambda: _new_state(model, optimizer, 0, dummy))
@@ -265,7 +259,7 @@ def state_shapes(
 
 
 def lower_update(
-  config: Selector,
+  config: ModelConfig,
   optimizer: optax.GradientTransformation,
   mesh: Mesh,
   batch: Batch,
@@ -280,14 +274,14 @@ def lower_update(
     batch: shapes are enough.
     accumulate: micro-batches.
   """
-  model = build_model(config)
-  shardings = state_shardings(model, optimizer, mesh)
-  update = jit_update(loss_of(config, model), optimizer, accumulate, shardings)
+  model, dummy = config.build(), config.smallest_inputs
+  shardings = state_shardings(model, optimizer, mesh, dummy)
+  update = jit_update(config.loss(model), optimizer, accumulate, shardings)
   rows = NamedSharding(mesh, PartitionSpec('data'))
   placed = jax.tree.map(
     lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=rows), batch
   )
-  shapes = state_shapes(model, optimizer, shardings)
+  shapes = state_shapes(model, optimizer, shardings, dummy)
   return with_rules(mesh, update.lower)(shapes, placed)
 
 

@@ -11,7 +11,7 @@ from stepwise._errors import InputError
 from stepwise.documents import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
 from stepwise.inference import PredictConfig, Predictor, Reading
-from stepwise.models import Batch, build_model
+from stepwise.models import Batch, Loss, ModelConfig
 from stepwise.training._config import TrainConfig
 from stepwise.training._input import (
   Arrays,
@@ -22,14 +22,7 @@ from stepwise.training._input import (
   training_examples,
   validation_batches,
 )
-from stepwise.training._models import (
-  Loss,
-  Selector,
-  body,
-  dummy_batch,
-  loss_of,
-  resolve_model,
-)
+from stepwise.training._models import resolve_model
 
 # Takes the parameters as numpy arrays, returns named numbers.
 Evaluator = Callable[[Any], dict[str, float]]
@@ -77,7 +70,7 @@ class TrainingTask:
 def selector_task(config: TrainConfig) -> TrainingTask:
   """Training a model to choose units of records."""
   model = resolve_model(config.model)
-  module = build_model(model)
+  module = model.build()
 
   def open_input() -> grain.DatasetIterator[Arrays]:
     examples = training_examples(config.input, model)
@@ -103,9 +96,9 @@ def selector_task(config: TrainConfig) -> TrainingTask:
   return TrainingTask(
     model=model,
     module=module,
-    embed=body(model).embed,
-    loss=loss_of(model, module, config.positive_weight),
-    dummy=lambda: (dummy_batch(),),
+    embed=model.embed,
+    loss=model.loss(module, positive_weight=config.positive_weight),
+    dummy=model.smallest_inputs,
     batch=Batch,
     open_input=open_input,
     open_validation=open_validation,
@@ -113,7 +106,7 @@ def selector_task(config: TrainConfig) -> TrainingTask:
 
 
 def rouge_evaluator(
-  model: Selector,
+  model: ModelConfig,
   labelled: Sequence[Labelled],
   documents: str,
   config: PredictConfig,

@@ -18,7 +18,7 @@ from stepwise.inference import (
   inference_buckets,
   read_document,
 )
-from stepwise.models import find_config, twin
+from stepwise.models import find_config
 from tests.training.runs import write_articles
 
 ROOT = Path(default_model.__file__).parents[1]
@@ -34,7 +34,7 @@ def articles(tmp_path_factory):
 def test_choices_are_those_of_the_predictor(articles, tmp_path, name):
   config = find_config('hibert_tiny')
   if name == 'twin':
-    config = twin(config)
+    config = config.twin()
   save_bundle(tmp_path / 'bundle', config, initial_params(config))
   bundle = load_bundle(tmp_path / 'bundle')
   default_model.main(

@@ -388,7 +388,7 @@ def set_field(value, *path):
     ),
     (
       set_field([], 'model', 'fields', 'encoder'),
-      r"TransformerConfig lacks \['activation', .* unknown \[\]",
+      'encoder must be an object of the TransformerConfig',
     ),
     (
       set_field(True, 'model', 'fields', 'encoder', 'layers'),
@@ -418,6 +418,13 @@ def test_a_missing_field(folder):
   change_json(folder, lambda values: values['model']['fields'].pop('sep'))
   with pytest.raises(InputError, match=r"BERTSumConfig lacks \['sep'\] and"):
     load_bundle(folder)
+
+
+def test_a_field_that_came_later_has_its_default(folder):
+  change_json(
+    folder, lambda values: values['model']['fields']['encoder'].pop('remat')
+  )
+  assert load_bundle(folder).config.encoder.remat is False
 
 
 OTHERS = {

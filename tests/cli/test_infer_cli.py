@@ -12,9 +12,8 @@ from stepwise._errors import InputError
 from stepwise.checkpoints import load_bundle, save_bundle
 from stepwise.cli.main import app
 from stepwise.inference import PredictConfig
-from stepwise.models import NEWS_DECODING, build_model
+from stepwise.models import NEWS_DECODING
 from stepwise.training import ModelSpec, resolve_model
-from stepwise.training._models import dummy_batch
 from tests.training.processes import kill_when, run, start
 from tests.training.runs import write_articles
 
@@ -24,7 +23,7 @@ def bundle(tmp_path_factory):
   """Random weights: what matters here is the file around them."""
   folder = tmp_path_factory.mktemp('bundles') / 'bundle'
   config = resolve_model(ModelSpec('hibert_tiny'))
-  variables = build_model(config).init(jax.random.key(1), dummy_batch())
+  variables = config.build().init(jax.random.key(1), *config.smallest_inputs())
   save_bundle(folder, config, nn.unbox(variables)['params'])
   return folder
 

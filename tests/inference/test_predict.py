@@ -18,18 +18,15 @@ from stepwise.inference import (
   Predictor,
   Reading,
   default_config,
-  longest_plan,
   reading_limits,
 )
 from stepwise.models import (
   NEWS_DECODING,
   Batch,
-  build_model,
   decode,
   find_system,
   no_repeats,
   select,
-  twin,
 )
 from tests.layers.parameters import draw, quick_jit
 from tests.models.documents import make_batch
@@ -70,8 +67,8 @@ PLAIN = [without_special(record) for record in RECORDS]
 
 
 def predictor(kind, *, stepwise=True, **changes):
-  config = CONFIGS[kind] if stepwise else twin(CONFIGS[kind])
-  model = build_model(config)
+  config = CONFIGS[kind] if stepwise else CONFIGS[kind].twin()
+  model = config.build()
   params = draw(model, make_batch(RECORDS))['params']
   return Predictor(config, params, PredictConfig(**changes), BUCKETS)
 
@@ -87,7 +84,7 @@ def test_a_stepwise_model_is_decoded(kind):
   found = ours.predict(readings)
   variables = {'params': ours.params}
   batch = batch_of(RECORDS)
-  theirs = quick_jit(lambda v, b: decode(build_model(ours.model), v, b))(
+  theirs = quick_jit(lambda v, b: decode(ours.model.build(), v, b))(
     variables, batch
   )
   for row, prediction in enumerate(found):
@@ -128,9 +125,9 @@ def test_other_models_take_the_best_units(kind, blocking):
       overlap[row, : len(units), : len(units)] = trigram_overlap(units)
     overlap = jnp.asarray(overlap)
   variables = {'params': ours.params}
-  theirs = quick_jit(
-    lambda v, b: select(build_model(ours.model), v, b, 3, overlap)
-  )(variables, batch)
+  theirs = quick_jit(lambda v, b: select(ours.model.build(), v, b, 3, overlap))(
+    variables, batch
+  )
   expected = [[int(u) for u in row if u >= 0] for row in theirs]
   assert ours(readings) == expected
   for prediction, units in zip(ours.predict(readings), expected, strict=True):
@@ -145,7 +142,7 @@ def test_other_models_take_the_best_units(kind, blocking):
 
 
 def test_lead_is_a_model_too():
-  lead = find_system('lead')
+  lead = find_system('lead').model
   ours = Predictor(lead, {}, PredictConfig(top_k=2), BUCKETS)
   assert ours([reading(record, 0) for record in PLAIN]) == [[0, 1]] * 3
 
@@ -194,8 +191,7 @@ def test_settings_follow_the_special_units():
   decode = default_config(tables).decode
   assert (decode.stop_unit, decode.never) == (1, (2,))
   assert default_config(CONFIGS['hibert']).decode == NEWS_DECODING
-  assert default_config(twin(CONFIGS['hibert'])) == PredictConfig()
+  assert default_config(CONFIGS['hibert'].twin()) == PredictConfig()
   assert reading_limits(tables).special_units == ('eos', 'eot', 'beg')
-  assert longest_plan(tables) == 10
-  assert longest_plan(CONFIGS['etcsum']) is None
+  assert tables.limits.plan == 10
   assert no_repeats(jnp.ones((1, 3), bool)).overlap is None

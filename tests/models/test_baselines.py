@@ -9,8 +9,8 @@ import pytest
 from stepwise._errors import InputError
 from stepwise.models import (
   EOT,
-  Lead,
-  Oracle,
+  LeadChooser,
+  OracleChooser,
   choose_units,
   decode,
   find_system,
@@ -24,12 +24,12 @@ RNG = np.random.default_rng(5)
 
 def choose(name, batch):
   system = find_system(name)
-  choose = functools.partial(choose_units, system, system.build(), {})
+  choose = functools.partial(choose_units, system, system.model.build(), {})
   return quick_jit(choose)(batch)
 
 
 def oracle_plans(batch):
-  return quick_jit(functools.partial(decode, Oracle(), {}))(batch)
+  return quick_jit(functools.partial(decode, OracleChooser(), {}))(batch)
 
 
 def records(*targets):
@@ -76,17 +76,17 @@ def test_oracle_is_certain():
 
 def test_calls_are_both_methods_at_once():
   batch = make_batch(records((4, EOT)))
-  assert Lead().apply({}, batch)[0, :3].tolist() == [0, -1, -2]
-  logits = Oracle().apply({}, batch)
+  assert LeadChooser().apply({}, batch)[0, :3].tolist() == [0, -1, -2]
+  logits = OracleChooser().apply({}, batch)
   assert jnp.isfinite(logits[0]).nonzero()[0].tolist() == [4]
 
 
 def test_lead_of_a_batch_without_units_is_empty():
   batch = make_batch(records(()), batch=2)
-  assert select(Lead(), {}, batch)[1].tolist() == [-1, -1, -1]
+  assert select(LeadChooser(), {}, batch)[1].tolist() == [-1, -1, -1]
 
 
 def test_no_targets_no_oracle():
   batch = make_batch(records((4, EOT)))._replace(targets=None)
   with pytest.raises(InputError, match='without targets has no oracle'):
-    decode(Oracle(), {}, batch)
+    decode(OracleChooser(), {}, batch)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stepwise._errors import InputError
 from stepwise.layers import TransformerEncoder
-from stepwise.models import BERTSum, BERTSumConfig, find_config, twin
+from stepwise.models import BERTSum, BERTSumConfig, find_config
 from stepwise.models._bertsum import BERTSumMemory, flatten_units
 from tests.layers.parameters import draw, run
 from tests.models.documents import make_batch, plans, random_record
@@ -104,7 +104,7 @@ def test_scores_equal_a_plain_assembly(stepwise_model, case):
 @given(case=cases())
 def test_the_twin_reads_the_document_only(stepwise_model, case):
   record, _ = case
-  config, (_, variables) = twin(CONFIG), stepwise_model
+  config, (_, variables) = CONFIG.twin(), stepwise_model
   batch = make_batch([record], **SIZES)
   ours = logits(BERTSum(config), variables, batch, None)[0]
   assert_kept(ours, plain_logits(record, [], config, variables['params']))

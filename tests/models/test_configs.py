@@ -11,10 +11,8 @@ from stepwise._errors import InputError
 from stepwise.cli.main import app
 from stepwise.models import (
   CONFIGS,
-  build_model,
   count_params,
   find_config,
-  twin,
 )
 from tests.models.documents import make_batch
 from tests.models.tiny_models import CONFIGS as TINY
@@ -74,10 +72,10 @@ def test_an_unknown_configuration():
 def test_a_twin_is_the_same_body(kind):
   """BERTSum and ETCSum lose no parameter, HiBERT what reads the summary."""
   config = TINY[kind]
-  other = twin(config)
+  other = config.twin()
   assert config.stepwise
   assert not other.stepwise
-  paths, other_paths = (_paths(build_model(c)) for c in (config, other))
+  paths, other_paths = (_paths(c.build()) for c in (config, other))
   lost = {path for path in paths if path not in other_paths}
   assert set(other_paths.items()) <= set(paths.items())
   assert all('cross' in p or 'summary_position' in p for p in lost), lost
@@ -91,10 +89,5 @@ def _paths(model):
 
 
 def test_the_realizer_has_no_twin():
-  with pytest.raises(InputError, match='TransformerConfig has no'):
-    twin(find_config('realizer'))
-
-
-def test_only_configurations_are_built():
-  with pytest.raises(InputError, match='str is not a configuration'):
-    build_model('etcsum_base')
+  with pytest.raises(InputError, match='RealizerConfig has no'):
+    find_config('realizer').twin()

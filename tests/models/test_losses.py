@@ -17,7 +17,6 @@ from stepwise.models import (
   EOT,
   Batch,
   LossSums,
-  build_model,
   cross_entropy,
   extractive_loss,
   step_contexts,
@@ -181,7 +180,7 @@ def stepwise_case(kind):
     random_record(RNG, 2, max_tokens=3) | {'targets': [3, EOT]},
   ]
   batch = make_batch(records, length=19, units=8, steps=3, batch=3)
-  model = build_model(CONFIGS[kind])
+  model = CONFIGS[kind].build()
   return model, draw(model, batch)['params'], batch
 
 
@@ -316,7 +315,7 @@ def test_gradients_are_finite(kind):
     random_record(RNG, 2, max_tokens=3),
   ]
   batch = make_batch(records, length=20, units=9, steps=3, batch=3)
-  model = build_model(config)
+  model = config.build()
   params = draw(model, batch)['params']
   gradients = quick_jit(
     jax.grad(lambda p, key: stepwise_loss(model, p, batch, key).loss)

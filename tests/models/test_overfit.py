@@ -13,12 +13,10 @@ from stepwise.models import (
   BEG,
   EOT,
   NEWS_DECODING,
-  build_model,
   decode,
   extractive_loss,
   select,
   stepwise_loss,
-  twin,
 )
 from tests.layers.parameters import draw, quick_jit
 from tests.models.documents import make_batch, random_record
@@ -77,7 +75,7 @@ def train(model, loss, batch, steps, rate=4e-3):
 @pytest.mark.parametrize('kind', KINDS)
 def test_stepwise_models_learn_plans_in_order(kind):
   batch = documents([(*plan, EOT) for plan in PLANS], special=True)
-  model = build_model(learner(kind))
+  model = learner(kind).build()
   loss = functools.partial(stepwise_loss, never=(BEG,))
   variables, sums = train(model, loss, batch, steps=150)
   assert sums.correct == sums.weight == sum(len(p) + 1 for p in PLANS)
@@ -96,7 +94,7 @@ def test_stepwise_models_learn_plans_in_order(kind):
 def test_twins_learn_the_oracle_set(kind):
   oracles = [(0, 1, 4), (1, 2, 3), (0, 2, 4), (2, 3, 4)] * 2
   batch = documents(oracles, special=False)
-  model = build_model(twin(CONFIGS[kind]))
+  model = CONFIGS[kind].twin().build()
   variables, sums = train(model, extractive_loss, batch, steps=150)
   assert sums.correct == sums.weight == 8 * UNITS
   found = quick_jit(functools.partial(select, model))(variables, batch)

@@ -13,7 +13,6 @@ from stepwise.layers import TransformerConfig
 from stepwise.models import (
   Batch,
   PointerConfig,
-  build_model,
   decode,
   greedy_plans,
   prefix_loss,
@@ -49,7 +48,7 @@ def batch_of(plans, targets, **sizes):
 
 def test_all_prefixes_equal_one_by_one():
   batch = batch_of([[], [4, 0], [5]], [[3, 3, 0, 1], [6, 1], [7, 5, 1]])
-  model = build_model(CONFIG)
+  model = CONFIG.build()
   params = draw(model, batch)['params']
   together, apart = (
     quick_jit(lambda p, loss=loss: loss(model, p, batch, never=(BEG,)))(params)
@@ -60,7 +59,7 @@ def test_all_prefixes_equal_one_by_one():
 
 def test_gradients_equal_too():
   batch = batch_of([[], [4], []], [[3, 0, 1], [6, 1], [7]])
-  model = build_model(CONFIG)
+  model = CONFIG.build()
   params = draw(model, batch)['params']
   together, apart = (
     quick_jit(
@@ -78,7 +77,7 @@ def test_gradients_equal_too():
 def test_padding_never_changes_a_score():
   arguments = [[3], [4, 0], []], [[1], [1], [1]]
   small, large = batch_of(*arguments), batch_of(*arguments, length=37, units=13)
-  model = build_model(CONFIG)
+  model = CONFIG.build()
   variables = draw(model, small)
   wide = jnp.pad(large.plan, ((0, 0), (0, 2)), constant_values=-1)
   scores = run(model, variables, small)
@@ -96,7 +95,7 @@ def test_reading_one_unit_at_a_time_finds_the_same_plans(breaks):
     marked = jnp.broadcast_to((units == 0) | (units == 2), (3, 8))
   constraints = Constraints(repeatable=repeatable, breaks=marked)
   config = DecodeConfig(max_units=9, min_units=2, stop_unit=1, never=(BEG,))
-  model = build_model(CONFIG)
+  model = CONFIG.build()
 
   @quick_jit
   def both(variables):
@@ -113,7 +112,7 @@ def test_reading_one_unit_at_a_time_finds_the_same_plans(breaks):
 
 def test_greedy_plans_have_one_beam():
   batch = batch_of([[]] * 3, [[1]] * 3)
-  model = build_model(CONFIG)
+  model = CONFIG.build()
   config = DecodeConfig(max_units=4, beam_size=2, stop_unit=1)
   with pytest.raises(InputError, match='beam_size is 2 and stop_unit 1'):
     greedy_plans(model, {}, batch, config, Constraints())
@@ -121,7 +120,7 @@ def test_greedy_plans_have_one_beam():
 
 def test_dropout_draws():
   batch = batch_of([[], [4, 0], [5]], [[3, 3, 0, 1], [6, 1], [7, 5, 1]])
-  model = build_model(CONFIG)
+  model = CONFIG.build()
   params = draw(model, batch)['params']
   loss = quick_jit(lambda key: prefix_loss(model, params, batch, key).loss)
   losses = {float(loss(dropout_key(k))) for k in (0, 0, 1)}
@@ -130,7 +129,7 @@ def test_dropout_draws():
 
 def test_mistakes_are_named():
   batch = batch_of([[3], [4, 0], []], [[1], [1], [1]])
-  model = build_model(CONFIG)
+  model = CONFIG.build()
   variables = draw(model, batch)
   with pytest.raises(InputError, match='12 plan slots are given, BEG counted'):
     model.apply(variables, batch._replace(plan=jnp.zeros((3, 11), jnp.int32)))

@@ -12,7 +12,6 @@ from stepwise.models import (
   BERTSumConfig,
   ETCSumConfig,
   HiBERTConfig,
-  build_model,
 )
 from tests.layers.parameters import draw
 from tests.models.documents import make_batch, random_record
@@ -57,5 +56,5 @@ RECORDS = [random_record(_RNG, count, max_tokens=4) for count in (3, 8, 5)]
 
 def drawn(kind):
   """A model and random weights that make its scores differ widely."""
-  model = build_model(CONFIGS[kind])
+  model = CONFIGS[kind].build()
   return model, draw(model, make_batch(RECORDS))

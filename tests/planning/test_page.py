@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stepwise.data import pad_batch, wordpiece
-from stepwise.models import Batch, build_model
+from stepwise.models import Batch
 from stepwise.planning import PlanTrace, plan_page
 from stepwise.rotowire import read_table
 from stepwise.tables import plan_from_units, table_record
@@ -26,7 +26,7 @@ SHORT = dataclasses.replace(OPTIONS, max_steps=6)
 
 @pytest.fixture(scope='module')
 def params():
-  return draw(build_model(CONFIG), training_batch())['params']
+  return draw(CONFIG.build(), training_batch())['params']
 
 
 @pytest.fixture(scope='module')
@@ -47,7 +47,7 @@ def test_probabilities_are_those_of_the_prefix(params, trace):
   batch = Batch.of(
     pad_batch([record], length=5000, units=170, steps=1, batch=1)
   )
-  model = build_model(CONFIG)
+  model = CONFIG.build()
 
   @quick_jit
   def logits(plan):

@@ -15,7 +15,6 @@ from stepwise.layers import TransformerConfig
 from stepwise.models import (
   Batch,
   PointerConfig,
-  build_model,
   find_config,
   prefix_loss,
 )
@@ -43,7 +42,7 @@ GAMES = [season_game(seed) for seed in (0, 1, 2, 5)]
 
 
 def planner(params, options=OPTIONS, config=CONFIG):
-  bundle = Bundle(config, build_model(config), {'params': params}, wordpiece())
+  bundle = Bundle(config, config.build(), {'params': params}, wordpiece())
   return Planner(bundle, options)
 
 
@@ -62,7 +61,7 @@ def training_batch():
 @pytest.fixture(scope='module')
 def learned():
   """Parameters of the tiny planner after it has seen four games."""
-  batch, model, steps = training_batch(), build_model(CONFIG), 150
+  batch, model, steps = training_batch(), CONFIG.build(), 150
   optimizer = optax.adam(optax.cosine_decay_schedule(1e-2, steps))
 
   @quick_jit
@@ -116,7 +115,7 @@ def test_samples_of_a_sure_plan_agree_with_it(learned):
 
 
 def test_a_planner_of_the_short_table_says_names_by_a_rule():
-  params = draw(build_model(CONFIG), training_batch())['params']
+  params = draw(CONFIG.build(), training_batch())['params']
   options = PlannerOptions(table='roles', max_steps=12)
   [plan] = planner(params, options)(GAMES[:1])
   for sentence in plan:
@@ -126,7 +125,7 @@ def test_a_planner_of_the_short_table_says_names_by_a_rule():
 
 
 def test_entries_are_not_repeated_but_names_of_teams_are():
-  plan = planner(draw(build_model(CONFIG), training_batch())['params'])
+  plan = planner(draw(CONFIG.build(), training_batch())['params'])
   [found] = plan(GAMES[:1])
   entries = [r for sentence in found for r in sentence]
   repeated = {r.type for r in entries if entries.count(r) > 1}
@@ -141,7 +140,7 @@ def test_mistakes_are_named(tmp_path):
   with pytest.raises(InputError, match='samples is 2; only the pointer'):
     planner(params, dataclasses.replace(OPTIONS, samples=2, beam_size=2))
   with pytest.raises(InputError, match='the model has no tokeniser'):
-    Planner(Bundle(CONFIG, build_model(CONFIG), {}, None))
+    Planner(Bundle(CONFIG, CONFIG.build(), {}, None))
   with pytest.raises(InputError, match='max_steps is 99; the model reads'):
     planner(params, dataclasses.replace(OPTIONS, max_steps=99))(GAMES[:1])
   with pytest.raises(InputError, match="table is 'all'; known ones"):
@@ -152,7 +151,7 @@ def test_mistakes_are_named(tmp_path):
 
 def test_options_default_to_those_of_the_kind_of_planner(tmp_path):
   for config in (CONFIG, find_config('hibert_rotowire_tiny')):
-    params = draw(build_model(config), training_batch())['params']
+    params = draw(config.build(), training_batch())['params']
     save_bundle(tmp_path / type(config).__name__, config, params)
   pointer = load_planner(tmp_path / 'PointerConfig')
   assert (pointer.options.table, pointer.options.samples) == ('roles', 16)

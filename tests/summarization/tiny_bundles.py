@@ -7,7 +7,7 @@ import numpy as np
 from stepwise.checkpoints import save_bundle
 from stepwise.inference import PredictConfig
 from stepwise.layers import HierarchicalConfig, TransformerConfig
-from stepwise.models import HiBERTConfig, twin
+from stepwise.models import HiBERTConfig
 from tests.checkpoints.foreign import random_params
 
 # It reads 30 sentences, and 32 tokens of each; all sizes are one bucket.
@@ -38,6 +38,6 @@ def tiny_bundle(
   folder: Path, *, stepwise: bool = True, decoding: PredictConfig | None = None
 ) -> Path:
   """Saves one; what it chooses is as good as random, but always the same."""
-  config = CONFIG if stepwise else twin(CONFIG)
+  config = CONFIG if stepwise else CONFIG.twin()
   save_bundle(folder, config, tiny_params(config), decoding=decoding)
   return folder

@@ -6,11 +6,9 @@ import optax
 import pytest
 
 from stepwise.layers import make_mesh
-from stepwise.models import build_model
 from stepwise.training import ModelSpec, lower_update, resolve_model
 from stepwise.training._input import Examples, TrainingBatches, load_labelled
 from stepwise.training._mesh import gather, place_batch, with_rules
-from stepwise.training._models import loss_of
 from stepwise.training._step import init_state, make_update, state_shardings
 from tests.training.runs import BUCKETS, write_records
 
@@ -26,11 +24,11 @@ def arrays(tmp_path_factory):
 
 def gradients(arrays, accumulate, data, model_axis):
   """What one step of plain gradient descent takes away."""
-  mesh, model = make_mesh(data, model_axis), build_model(CONFIG)
+  mesh, model = make_mesh(data, model_axis), CONFIG.build()
   optimizer = optax.sgd(1.0)
-  shardings = state_shardings(model, optimizer, mesh)
-  state = init_state(model, optimizer, 0, shardings)
-  update = make_update(loss_of(CONFIG, model), optimizer, accumulate)
+  shardings = state_shardings(model, optimizer, mesh, CONFIG.smallest_inputs)
+  state = init_state(model, optimizer, 0, shardings, CONFIG.smallest_inputs)
+  update = make_update(CONFIG.loss(model), optimizer, accumulate)
   step = with_rules(mesh, jax.jit(update, out_shardings=(shardings, None)))
   new, metrics = step(state, place_batch(arrays, mesh))
   before, after = gather((state.params, new.params), mesh)
@@ -41,9 +39,9 @@ def test_a_lowered_update_is_the_update(arrays):
   mesh, optimizer = make_mesh(1, 1), optax.sgd(1.0)
   batch = place_batch(arrays, mesh)
   lowered = lower_update(CONFIG, optimizer, mesh, batch, accumulate=2)
-  model = build_model(CONFIG)
-  shardings = state_shardings(model, optimizer, mesh)
-  state = init_state(model, optimizer, 0, shardings)
+  model = CONFIG.build()
+  shardings = state_shardings(model, optimizer, mesh, CONFIG.smallest_inputs)
+  state = init_state(model, optimizer, 0, shardings, CONFIG.smallest_inputs)
   before = gather(state.params, mesh)
   new, metrics = lowered.compile()(state, batch)
   found = jax.tree.map(np.subtract, before, gather(new.params, mesh))

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, load_bundle, save_bundle
-from stepwise.layers import TransformerConfig
+from stepwise.models import RealizerConfig
 from stepwise.realization._inputs import InputFormat
 
 _FORMAT = 'realizer.json'
@@ -16,7 +16,7 @@ _FORMAT = 'realizer.json'
 
 def save_realizer(
   folder: str | os.PathLike[str],
-  config: TransformerConfig,
+  config: RealizerConfig,
   params: Any,
   format: InputFormat,
   **options: Any,
@@ -29,7 +29,7 @@ def save_realizer(
 def load_realizer(folder: str | os.PathLike[str]) -> tuple[Bundle, InputFormat]:
   """What `save_realizer` wrote; without its file, the format of the paper."""
   bundle, path = load_bundle(folder), Path(folder) / _FORMAT
-  if not isinstance(bundle.config, TransformerConfig):
+  if bundle.config.chooses_units:
     raise InputError(
       f'{folder} holds a {type(bundle.model).__name__}, which writes no text.'
     )

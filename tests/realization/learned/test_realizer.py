@@ -10,7 +10,7 @@ from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, export, initial_params, save_bundle
 from stepwise.data import Buckets, wordpiece
 from stepwise.extraction import oracle_plan, tokenize
-from stepwise.models import build_model, find_config
+from stepwise.models import find_config
 from stepwise.realization import (
   InputFormat,
   Realizer,
@@ -42,7 +42,7 @@ SEARCH = SearchConfig(beam_size=2, max_tokens=24)
 
 def make_realizer(params, **options):
   model = find_config(TINY)
-  bundle = Bundle(model, build_model(model), {'params': params}, wordpiece())
+  bundle = Bundle(model, model.build(), {'params': params}, wordpiece())
   return LearnedRealizer(bundle, FORMAT, SEARCH, batch_size=2, **options)
 
 
