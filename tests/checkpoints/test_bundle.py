@@ -26,6 +26,7 @@ from stepwise.models import (
   BERTSumConfig,
   ETCSumConfig,
   HiBERTConfig,
+  RealizerConfig,
   find_config,
 )
 from tests.checkpoints.foreign import flat, random_params
@@ -429,7 +430,9 @@ def test_a_field_that_came_later_has_its_default(folder):
 
 OTHERS = {
   'not_stepwise': ETCSumConfig(begin_unit=None),
-  'bfloat16': dataclasses.replace(BODY, dtype=jnp.bfloat16),
+  'bfloat16': RealizerConfig(
+    **dataclasses.asdict(BODY) | {'dtype': jnp.bfloat16}
+  ),
   'mean': HiBERTConfig(
     HierarchicalConfig(BODY, document_layers=1, pooling='mean'), first_token=0
   ),

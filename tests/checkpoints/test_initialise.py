@@ -22,15 +22,19 @@ from stepwise.layers import (
   HierarchicalConfig,
   HierarchicalEncoder,
   PairStructure,
-  TransformerConfig,
   TransformerEncoder,
 )
-from stepwise.models import BERTSumConfig, ETCSumConfig, HiBERTConfig
+from stepwise.models import (
+  BERTSumConfig,
+  ETCSumConfig,
+  HiBERTConfig,
+  RealizerConfig,
+)
 from tests.checkpoints.foreign import HUGGINGFACE, flat, random_params, unflat
 from tests.layers.parameters import run
 
 SIZES = {'embed': 15, 'heads': 3, 'mlp': 17}
-BODY = TransformerConfig(vocab=53, layers=5, positions=13, **SIZES)
+BODY = RealizerConfig(vocab=53, layers=5, positions=13, **SIZES)
 SHORT = dataclasses.replace(BODY, layers=2)
 
 
@@ -309,9 +313,9 @@ def test_numerics_come_from_the_source():
 @pytest.mark.parametrize(
   'config',
   [
-    TransformerConfig(vocab=50, embed=12, heads=2, layers=6, positions=14),
+    RealizerConfig(vocab=50, embed=12, heads=2, layers=6, positions=14),
     BERTSumConfig(
-      TransformerConfig(vocab=50, embed=12, heads=2, layers=6, positions=14),
+      RealizerConfig(vocab=50, embed=12, heads=2, layers=6, positions=14),
       cls=0,
       sep=2,
     ),
