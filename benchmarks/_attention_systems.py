@@ -103,6 +103,10 @@ def blocked(problem: Problem, sizes: Sizes) -> Outputs:
   return _ours(problem, sizes, 'blocked')
 
 
+def pallas(problem: Problem, sizes: Sizes) -> Outputs:
+  return _ours(problem, sizes, 'pallas')
+
+
 def dense(problem: Problem, sizes: Sizes) -> Outputs:
   return _ours(problem, sizes, 'dense')
 
@@ -217,9 +221,9 @@ SYSTEMS: dict[str, System] = {
   'dense': dense,
   'jax.nn': jax_dense,
 }
-# Splash attention is a kernel of TPUs; it does not compile for v3.
+# Kernels of TPUs do not compile for v3.
 TPU_SYSTEMS: dict[str, dict[str, System]] = {
-  'v5e:2x4': {**SYSTEMS, 'splash': splash_local},
+  'v5e:2x4': {**SYSTEMS, 'pallas': pallas, 'splash': splash_local},
   'v3:2x2': SYSTEMS,
 }
 

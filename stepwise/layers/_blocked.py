@@ -1,9 +1,10 @@
 """Global-local attention in a loop over blocks: O(n) memory, any backend.
 
 Every iteration attends the queries of one block of long tokens, and adds what
-the global rows read from the block to their running softmax sums. Iterations
-are rematerialised: the backward pass recomputes a block's scores, so nothing
-of size [length, window + globals] is ever stored.
+the global rows read from the block to their running softmax sums. Global rows
+that read only their own tokens have O(n) scores of their own (`_owners`).
+Iterations are rematerialised: the backward pass recomputes a block's scores, so
+nothing of size [length, window + globals] is ever stored.
 """
 
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from stepwise.layers._heads import (
   pair_logits,
   pick_labels,
 )
+from stepwise.layers._owners import read_owned
 from stepwise.layers._positions import member_label, outside_label
 from stepwise.layers._softmax import (
   Dropout,
@@ -106,8 +108,6 @@ class UnitBlocks:
     member = self._member(block).swapaxes(1, 2)
     mask = same_example(self._global_ids, block.local_ids[0])
     mask &= self._grid.exists(index)[None, None, :]
-    if self._pattern.hard_g2l:
-      mask &= member
     return Relation(self._membership_scores(member, scores), mask)
 
   def g2g_rows(self, rows: BlockGrid) -> Array:
@@ -203,13 +203,28 @@ def blocked_attention(
   else:
     relations = PairBlocks(structure, grid)
   long = _long_rows(heads, relations, grid, tables.long_rows, dropout.fold(0))
+  table = tables.global_rows
+  if isinstance(structure, UnitStructure) and pattern.hard_g2l:
+    inside = member_scores(heads.global_query, table, pattern)
+    owned = read_owned(heads, structure, grid, inside, dropout.fold(2))
+  else:
+    owned = _global_to_long(heads, relations, grid, table, dropout.fold(2))
   part = merge(
-    _global_to_global(heads, relations, tables.global_rows, dropout.fold(1)),
-    _global_to_long(
-      heads, relations, grid, tables.global_rows, dropout.fold(2)
-    ),
+    global_to_global(heads, relations, table, dropout.fold(1)), owned
   )
   return long, finish(part).astype(long.dtype)
+
+
+def member_scores(
+  query: Float[Array, 'batch globals heads dim'],
+  table: RelativeTable | None,
+  pattern: AttentionPattern,
+) -> Float[Array, 'batch heads globals'] | None:
+  """Scores of the label of long tokens of a global token's own unit."""
+  scores = label_scores(query, table)
+  if scores is None:
+    return None
+  return scores[..., member_label(pattern.max_distance)]
 
 
 def _long_rows(
@@ -289,7 +304,7 @@ def _global_to_long(
   )
 
 
-def _global_to_global(
+def global_to_global(
   heads: AttentionHeads,
   relations: Relations,
   table: RelativeTable | None,

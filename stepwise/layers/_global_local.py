@@ -12,6 +12,7 @@ from stepwise.layers._blocked import blocked_attention
 from stepwise.layers._blocks import default_block
 from stepwise.layers._dense import dense_attention
 from stepwise.layers._heads import AttentionHeads, RelativeTables
+from stepwise.layers._pallas import pallas_attention
 from stepwise.layers._positions import num_labels
 from stepwise.layers._softmax import Dropout
 from stepwise.layers._structure import (
@@ -22,7 +23,7 @@ from stepwise.layers._structure import (
   pair_structure,
 )
 
-IMPLEMENTATIONS = ('dense', 'blocked')
+IMPLEMENTATIONS = ('dense', 'blocked', 'pallas')
 
 
 def global_local_attention(
@@ -59,8 +60,10 @@ def global_local_attention(
     tables: relative vectors and biases; without them the terms vanish.
     implementation: `'dense'` builds the full score matrix and is the
       reference; `'blocked'` loops over blocks of long tokens, recomputes them
-      in the backward pass and needs O(length) memory. Both give the same
-      numbers; dropout draws differ.
+      in the backward pass and needs O(length) memory; `'pallas'` is a kernel
+      for one TPU chip (v4 and later) that stores nothing between the passes,
+      takes a `UnitStructure` and runs interpreted, slowly, elsewhere. All give
+      the same numbers; dropout draws differ.
     block: long tokens per iteration of `'blocked'`; None = chosen to fill the
       lanes of an accelerator.
     dropout: dropout of probabilities.
@@ -92,6 +95,13 @@ def global_local_attention(
     if block < 1:
       raise ValueError(f'block is {block}, must be at least 1.')
     return blocked_attention(heads, structure, pattern, tables, block, dropout)
+  if implementation == 'pallas':
+    if isinstance(structure, PairStructure):
+      raise ValueError(
+        "implementation 'pallas' takes a UnitStructure; masks of every pair, a"
+        " PairStructure, are read by 'blocked' and 'dense'."
+      )
+    return pallas_attention(heads, structure, pattern, tables, dropout)
   raise ValueError(
     f'implementation is {implementation!r}, must be one of {IMPLEMENTATIONS}.'
   )
