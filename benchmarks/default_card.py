@@ -18,8 +18,8 @@ _TITLES = {
   'twin_triblk': 'non-stepwise twin, best three, trigram blocking',
   'lead:3': 'Lead-3',
   'oracle': 'Oracle (greedy, whole document)',
-  'textrank:3': 'TextRank (sumy), three sentences',
-  'lexrank:3': 'LexRank (sumy), three sentences',
+  'textrank:3': 'TextRank, three sentences',
+  'lexrank:3': 'LexRank, three sentences',
 }
 _COLUMNS = ('rouge1', 'rouge2', 'rougeLsum')
 
@@ -45,8 +45,8 @@ def render(
     '',
     f'## Scores on {evaluation["documents"]:,} validation documents',
     '',
-    'ROUGE F1 with 95 % bootstrap intervals, CNN/DailyMail validation, a seeded'
-    ' random sample that nothing was chosen on.',
+    f'{evaluation["metric"]} F1 with 95 % bootstrap intervals, CNN/DailyMail'
+    ' validation, a seeded random sample that nothing was chosen on.',
     '',
     '| system | ROUGE-1 | ROUGE-2 | ROUGE-Lsum | words |',
     '|---|---|---|---|---|',

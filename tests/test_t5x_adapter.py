@@ -428,7 +428,7 @@ def test_summaries_are_written_as_evaluate_reads_them(adapter, tmp_path):
   adapter.write_summaries(
     str(path), (plans, scores), documents(), 'predict_with_aux'
   )
-  assert read_predictions(path) == [
+  assert [found.sentences for found in read_predictions(path)] == [
     ('Rain fell.', 'Tulips bloom.'),
     ('Zoë slept.',),
   ]

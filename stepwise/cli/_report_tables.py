@@ -26,6 +26,14 @@ def report_tables(report: Report) -> RenderableType:
         f'(ANOVA p = {report.anova_p:.3g}).'
       ),
     ]
+  parts += [
+    Text(
+      f'{system.name} failed on {system.errors} of {report.documents} '
+      'documents: these summaries are empty.'
+    )
+    for system in report.systems
+    if system.errors
+  ]
   return Group(*parts, _summaries(report))
 
 

@@ -8,19 +8,27 @@ from pathlib import Path
 
 from stepwise._errors import InputError
 from stepwise._parallel import map_chunks
-from stepwise.cli._graph_rankers import RANKERS, rank_sentences
-from stepwise.data import OracleOptions, document_oracles, read_predictions
-from stepwise.documents import Document
-from stepwise.evaluation import NamedSummaries
-
-_BUILT_IN = re.compile(
-  r'(?P<name>lead|oracle|textrank|lexrank)(:(?P<size>[1-9]\d*))?'
+from stepwise.data import (
+  OracleOptions,
+  Reference,
+  document_oracles,
+  pair_predictions,
+  read_predictions,
 )
+from stepwise.documents import Document, count_words
+from stepwise.evaluation import NamedSummaries
+from stepwise.ranking import METHODS, fit_words, rank, take_best
+
+_RANKED = re.compile(
+  rf'(?P<method>{"|".join(METHODS)})(:(?P<size>[1-9]\d*)(?P<words>w?))?'
+)
+_ORACLE = re.compile(r'oracle(:(?P<pieces>[1-9]\d*))?')
+_SENTENCES = 3
 
 
 def load_system(
   name: str,
-  documents: Sequence[Document],
+  references: Sequence[Reference],
   *,
   rows: Sequence[int],
   metric: str = 'rouge-1.5.5',
@@ -30,70 +38,69 @@ def load_system(
 
   Args:
     name: `lead:3` (the first three sentences), `textrank:3`, `lexrank:3` (the
-      most central ones), `oracle` (the best ones), `oracle:512` (the best of
-      those that fit 512 word pieces), or a file of predictions, one for every
-      document.
-    documents: all documents of the references' file.
+      most central ones), `lead:200w` and so on (those that fit into 200 words),
+      `oracle` (the best ones), `oracle:512` (the best of those that fit 512
+      word pieces), or a file of predictions.
+    references: all of the references' file.
     rows: those to summarise.
     metric: with which oracles measure ROUGE.
-    processes: among which oracles are shared out.
+    processes: among which the work is shared out.
   """
-  built_in = _BUILT_IN.fullmatch(name)
-  if built_in is None:
-    return NamedSummaries(name, _from_file(name, len(documents), rows))
-  chosen = [documents[row] for row in rows]
-  _check_articles(name, chosen)
-  size = int(built_in['size']) if built_in['size'] else None
-  if built_in['name'] == 'lead':
-    return NamedSummaries(
-      name, [document.units[: size or 3] for document in chosen]
+  ranked, oracle = _RANKED.fullmatch(name), _ORACLE.fullmatch(name)
+  if not ranked and not oracle:
+    return _from_file(name, [r.document for r in references], rows)
+  documents = [references[row].document for row in rows]
+  if not any(document.spans for document in documents):
+    raise InputError(
+      f'{name} chooses sentences of articles but the references have none.'
     )
-  if built_in['name'] in RANKERS:
-    rank = partial(_rank_chunk, built_in['name'], size or 3)
-    chunks = map_chunks(rank, chosen, processes=processes)
-    return NamedSummaries(name, list(chain.from_iterable(chunks)))
-  options = OracleOptions(max_tokens=size, metric=metric)
-  oracles = document_oracles(chosen, options, processes=processes)
+  if oracle:
+    pieces = int(oracle['pieces']) if oracle['pieces'] else None
+    options = OracleOptions(max_tokens=pieces, metric=metric)
+    found = document_oracles(documents, options, processes=processes)
+    chosen = [oracle.indices for oracle in found]
+  else:
+    assert ranked, 'the one or the other'
+    size = int(ranked['size'] or _SENTENCES)
+    choose = partial(_rank_chunk, ranked['method'], size, bool(ranked['words']))
+    chunks = map_chunks(choose, documents, processes=processes)
+    chosen = list(chain.from_iterable(chunks))
   return NamedSummaries(
     name,
     [
-      tuple(document.units[index] for index in oracle.indices)
-      for document, oracle in zip(chosen, oracles, strict=True)
+      [document.units[unit] for unit in units]
+      for document, units in zip(documents, chosen, strict=True)
     ],
   )
 
 
 def _rank_chunk(
-  ranker: str, count: int, documents: list[Document]
-) -> list[tuple[str, ...]]:
-  return [
-    tuple(
-      document.units[index]
-      for index in rank_sentences(ranker, document.units, count)
-    )
-    for document in documents
-  ]
+  method: str, size: int, in_words: bool, documents: list[Document]
+) -> list[list[int]]:
+  chosen = []
+  for document in documents:
+    units = document.units
+    scores = rank(units, method)
+    if in_words:
+      words = [count_words(unit) for unit in units]
+      chosen.append(fit_words(scores, words, size))
+    else:
+      chosen.append(take_best(scores, size))
+  return chosen
 
 
 def _from_file(
-  name: str, needed: int, rows: Sequence[int]
-) -> list[tuple[str, ...]]:
+  name: str, documents: Sequence[Document], rows: Sequence[int]
+) -> NamedSummaries:
   if not Path(name).is_file():
     raise InputError(
       f'{name}: neither a file of predictions nor one of lead:N, textrank:N, '
-      'lexrank:N, oracle, oracle:N.'
+      'lexrank:N (or :Nw for N words), oracle, oracle:N.'
     )
-  predictions = read_predictions(name)
-  if len(predictions) != needed:
-    raise InputError(
-      f'{name} has {len(predictions)} predictions but the references are '
-      f'{needed}: one prediction for each reference is needed.'
-    )
-  return [predictions[row] for row in rows]
-
-
-def _check_articles(name: str, documents: Sequence[Document]) -> None:
-  if not any(document.spans for document in documents):
-    raise InputError(
-      f'{name} chooses sentences of articles but the references have none.'
-    )
+  predictions = pair_predictions(name, read_predictions(name), documents)
+  chosen = [predictions[row] for row in rows]
+  return NamedSummaries(
+    name,
+    [prediction.sentences for prediction in chosen],
+    errors=sum(bool(prediction.error) for prediction in chosen),
+  )

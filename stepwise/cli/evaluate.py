@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Predictions = Annotated[
   str,
   typer.Argument(
-    help='A file of predictions, or lead:N, oracle, textrank:N, ...'
+    help='A file of predictions, or lead:3, lexrank:200w, oracle, ...'
   ),
 ]
 References = Annotated[
@@ -40,6 +40,9 @@ PlotOut = Annotated[
   Path | None, typer.Option('--plot', help='Plot lengths, e.g. to a .png.')
 ]
 Seed = Annotated[int, typer.Option(min=0, help='Of bootstrap and sample.')]
+Several = Annotated[
+  str, typer.Option(help='References of a document: average or best.')
+]
 Sample = Annotated[
   int | None, typer.Option(min=1, help='Random documents to take.')
 ]
@@ -56,14 +59,17 @@ def evaluate(
   sample: Sample = None,
   metric: Metric = 'rouge-1.5.5',
   unicode: Unicode = False,
+  several: Several = 'average',
   processes: Processes = None,
 ) -> None:
   """Scores summaries with ROUGE and tests how systems differ.
 
   Predictions are JSON lines with `summary` or `prediction` (a string or a list
-  of sentences) or a .txt file with a summary on every line, in the order of
-  the references. Baselines are computed from the references' own articles:
-  stepwise evaluate lead:3 valid.jsonl oracle:512 oracle
+  of sentences), what `infer` and `summarize` write, or a .txt file with a
+  summary on every line. They belong to the references of the same `id` or, if
+  there are none, of the same line. References may be several: `references`, a
+  list of summaries. Baselines are computed from the references' own articles:
+  stepwise evaluate lead:3 valid.jsonl lexrank:200w oracle:512 oracle
   """
   from rich.console import Console
 
@@ -79,6 +85,7 @@ def evaluate(
     sample=sample,
     seed=seed,
     metric=metric_name(metric, unicode),
+    several=several,
     processes=processes or available_cores(),
   )
   # Tables keep their shape in a file, whatever the terminal.
@@ -98,18 +105,20 @@ def _report(
   sample: int | None,
   seed: int,
   metric: str,
+  several: str,
   processes: int,
 ) -> 'Report':
   from stepwise.cli._systems import load_system
   from stepwise.data import read_references
-  from stepwise.evaluation import compare_systems
+  from stepwise.evaluation import check_measuring, compare_systems
 
-  documents = read_references(references, processes=processes)
-  rows = _rows(len(documents), sample, seed)
+  check_measuring(metric, several)
+  found = read_references(references, processes=processes)
+  rows = _rows(len(found), sample, seed)
   systems = [
     load_system(
       name,
-      documents,
+      found,
       rows=rows,
       metric=metric,
       processes=processes,
@@ -118,10 +127,11 @@ def _report(
   ]
   return compare_systems(
     systems,
-    [documents[row].summary for row in rows],
-    documents=[documents[row].units for row in rows],
+    [found[row].summaries for row in rows],
+    documents=[found[row].document.units for row in rows],
     seed=seed,
     metric=metric,
+    several=several,
     processes=processes,
   )
 

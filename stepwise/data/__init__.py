@@ -30,7 +30,13 @@ from stepwise.data._records import (
 )
 from stepwise.data._resumable import ResumableLines
 from stepwise.data._sample import sample_lines
-from stepwise.data._summaries import read_predictions, read_references
+from stepwise.data._summaries import (
+  Prediction,
+  Reference,
+  pair_predictions,
+  read_predictions,
+  read_references,
+)
 from stepwise.data._tokenizers import Tokenizer, byte_level_bpe, wordpiece
 from stepwise.data.oracle import (
   Oracle,
@@ -47,8 +53,10 @@ __all__ = [
   'FileReport',
   'Oracle',
   'OracleOptions',
+  'Prediction',
   'Record',
   'RecordOptions',
+  'Reference',
   'ResumableLines',
   'Tokenizer',
   'batches',
@@ -66,6 +74,7 @@ __all__ = [
   'make_record',
   'open_for_reading',
   'pad_batch',
+  'pair_predictions',
   'read_oracles',
   'read_predictions',
   'read_references',

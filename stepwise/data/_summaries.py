@@ -1,12 +1,12 @@
 """Reading what evaluation compares: predicted summaries and references.
 
-Every line counts here: line 7 of the predictions belongs to line 7 of the
-references. So a bad line is an error, and an empty summary is a summary.
+No line is lost here: a bad one is an error, an empty summary is a summary, and
+what a system could not summarise stays in its place.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -25,42 +25,116 @@ from stepwise.documents import (
   summary_sentences,
 )
 
-PREDICTION_KEYS = ('prediction', 'summary')
+PREDICTION_KEYS = ('prediction', 'summary', 'sentences')
+# All summaries of a document, and those besides the first.
+_REFERENCES, _OTHERS = 'references', 'other_highlights'
+
+Sentences = tuple[str, ...]
 
 
-def read_predictions(path: str | os.PathLike[str]) -> list[tuple[str, ...]]:
-  """Sentences of each predicted summary.
+@dataclass(frozen=True)
+class Prediction:
+  """A predicted summary.
+
+  Attributes:
+    sentences: none if there is an error.
+    id: of its document; empty if it has none.
+    error: why there is no summary, as the system said.
+  """
+
+  sentences: Sentences
+  id: str = ''
+  error: str = ''
+
+
+@dataclass(frozen=True)
+class Reference:
+  """A document, which may have no units, and all its human summaries.
+
+  The first of them is also the document's own.
+  """
+
+  document: Document
+  summaries: tuple[Sentences, ...]
+
+
+def read_predictions(path: str | os.PathLike[str]) -> list[Prediction]:
+  """Every predicted summary, in the order of the file.
 
   JSON lines (or any table `read_documents` reads) with `prediction` or
-  `summary`, a list of sentences or a string; or `.txt` with a summary on every
-  line. A string is split at line breaks, one line into its sentences.
-  """
-  path = Path(path)
-  if _is_plain_text(path):
-    return [summary_sentences('line', line) for line in _text_lines(path)]
-  return [
-    _sentences(fields, PREDICTION_KEYS, path, number)
-    for number, fields in _parse_rows(path, find_format(path).items(path))
-  ]
-
-
-def read_references(
-  path: str | os.PathLike[str], *, processes: int = 1
-) -> list[Document]:
-  """Documents with their reference summaries; an article may be missing.
-
-  Reads what `read_documents` reads, or only `highlights` or `summary`, in
-  which case the documents have no units; `.txt` is a summary on every line.
-  Parsing and sentence splitting are shared among `processes`.
+  `summary`, a list of sentences or a string, and `id` if there are any; what
+  `stepwise infer` and `stepwise summarize` write, errors included; or `.txt`
+  with a summary on every line. A string is split at line breaks, one line into
+  its sentences.
   """
   path = Path(path)
   if _is_plain_text(path):
     return [
-      Document('', (), summary_sentences('line', line))
-      for line in _text_lines(path)
+      Prediction(summary_sentences('line', line)) for line in _text_lines(path)
+    ]
+  return [
+    _prediction(fields, path, number)
+    for number, fields in _parse_rows(path, find_format(path).items(path))
+  ]
+
+
+def pair_predictions(
+  name: str,
+  predictions: Sequence[Prediction],
+  documents: Sequence[Document],
+) -> list[Prediction]:
+  """The prediction of every document: by id if all have one, else by line.
+
+  Errors may lack the id: as many documents as there are such errors may have no
+  prediction, and have the error then. Predictions of other documents are left
+  out.
+
+  Args:
+    name: of the file of predictions, for messages.
+    predictions: in the order of that file.
+    documents: in the order of the references' file.
+  """
+  ids = [document.id for document in documents]
+  named = {prediction.id: prediction for prediction in predictions}
+  failed = [p for p in predictions if p.error and not p.id]
+  if not (
+    named.keys() - {''}
+    and all(p.id or p.error for p in predictions)
+    and all(ids)
+    and len(set(ids)) == len(ids)
+  ):
+    return _pair_lines(name, predictions, len(documents))
+  if len(named.keys() - {''}) + len(failed) < len(predictions):
+    raise InputError(f'{name} has several predictions for the same id.')
+  missing = [id_ for id_ in ids if id_ not in named]
+  if len(missing) > len(failed):
+    raise InputError(
+      f'{name} has no prediction for {len(missing) - len(failed)} of '
+      f'{len(ids)} references, such as that of id {missing[0]!r}.'
+    )
+  named |= dict(zip(missing, failed, strict=False))
+  return [named[id_] for id_ in ids]
+
+
+def read_references(
+  path: str | os.PathLike[str], *, processes: int = 1
+) -> list[Reference]:
+  """Documents with their reference summaries; an article may be missing.
+
+  Reads what `read_documents` reads, or only `highlights` or `summary`, in
+  which case the documents have no units; `.txt` is a summary on every line.
+  Several summaries of a document are a list under `references`, or a list of
+  lists of sentences under `highlights` or `summary`, or stand in
+  `other_highlights` besides. Parsing and sentence splitting are shared among
+  `processes`.
+  """
+  path = Path(path)
+  if _is_plain_text(path):
+    return [
+      _alone(summary_sentences('line', line)) for line in _text_lines(path)
     ]
   if path.is_dir():
-    return list(read_documents(path))
+    return [Reference(d, (d.summary,)) for d in read_documents(path)]
   parse = partial(_parse_references, path)
   items = find_format(path).items(path)
   return list(
@@ -68,23 +142,73 @@ def read_references(
   )
 
 
+def _pair_lines(
+  name: str, predictions: Sequence[Prediction], needed: int
+) -> list[Prediction]:
+  if len(predictions) != needed:
+    raise InputError(
+      f'{name} has {len(predictions)} predictions but the references are '
+      f'{needed}: one prediction for each reference is needed.'
+    )
+  return list(predictions)
+
+
+def _prediction(
+  fields: Mapping[str, Any], path: Path, number: int
+) -> Prediction:
+  name = str(fields.get('id') or '')
+  if fields.get('error'):
+    return Prediction((), name, str(fields['error']))
+  key = _find_key(fields, PREDICTION_KEYS, path, number)
+  value = fields[key]
+  if isinstance(value, list):
+    # `stepwise summarize --json` says more about a sentence than its text.
+    value = [s.get('text') if isinstance(s, dict) else s for s in value]
+  return Prediction(_sentences(key, value, path, number), name)
+
+
 def _parse_references(
   path: Path, items: list[tuple[int, Any]]
-) -> list[Document]:
+) -> list[Reference]:
   return [
     _reference(fields, path, number)
     for number, fields in _parse_rows(path, items)
   ]
 
 
-def _reference(fields: Mapping[str, Any], path: Path, number: int) -> Document:
-  summary = _sentences(fields, SUMMARY_KEYS, path, number)
-  if not any(fields.get(key) for key in ARTICLE_KEYS):
-    return Document('', (), summary, str(fields.get('id', '')))
+def _reference(fields: Mapping[str, Any], path: Path, number: int) -> Reference:
+  summaries = _summaries(fields, path, number)
+  rest = {k: v for k, v in fields.items() if k not in SUMMARY_KEYS}
+  if not any(rest.get(key) for key in ARTICLE_KEYS):
+    return _alone(*summaries, name=str(fields.get('id', '')))
   try:
-    return replace(make_document(fields), summary=summary)
+    document = replace(make_document(rest), summary=summaries[0])
   except InputError as error:
     raise InputError(f'{path}:{number}: {error}') from error
+  return Reference(document, summaries)
+
+
+def _summaries(
+  fields: Mapping[str, Any], path: Path, number: int
+) -> tuple[Sentences, ...]:
+  """All of them, the first first."""
+  key = _find_key(fields, (_REFERENCES, *SUMMARY_KEYS), path, number)
+  value = fields[key]
+  if isinstance(value, list) and (
+    key == _REFERENCES or any(isinstance(item, list) for item in value)
+  ):
+    several = value
+  else:
+    several = [value]
+  if key != _REFERENCES:
+    several = [*several, *(fields.get(_OTHERS) or [])]
+  if not several:
+    raise InputError(f'{path}:{number}: {key!r} is empty.')
+  return tuple(_sentences(key, each, path, number) for each in several)
+
+
+def _alone(*summaries: Sentences, name: str = '') -> Reference:
+  return Reference(Document('', (), summaries[0], name), summaries)
 
 
 def _parse_rows(
@@ -98,18 +222,22 @@ def _parse_rows(
       raise InputError(f'{path}:{number}: {error}') from error
 
 
-def _sentences(
+def _find_key(
   fields: Mapping[str, Any], keys: tuple[str, ...], path: Path, number: int
-) -> tuple[str, ...]:
-  """Sentences under the first of the keys that is there."""
-  key = next((key for key in keys if fields.get(key) is not None), None)
-  if key is None:
-    raise InputError(
-      f'{path}:{number}: no {" or ".join(map(repr, keys))}; '
-      f'found {sorted(fields)}.'
-    )
+) -> str:
+  """The first of the keys that is there."""
+  for key in keys:
+    if fields.get(key) is not None:
+      return key
+  raise InputError(
+    f'{path}:{number}: no {" or ".join(map(repr, keys))}; '
+    f'found {sorted(fields)}.'
+  )
+
+
+def _sentences(key: str, value: object, path: Path, number: int) -> Sentences:
   try:
-    return summary_sentences(key, fields[key])
+    return summary_sentences(key, value)
   except InputError as error:
     raise InputError(f'{path}:{number}: {error}') from error
 

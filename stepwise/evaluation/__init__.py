@@ -38,7 +38,12 @@ from stepwise.evaluation._report import (
   SystemReport,
   compare_systems,
 )
-from stepwise.evaluation._rouge import MEASURES, rouge, rouge_scores
+from stepwise.evaluation._rouge import (
+  MEASURES,
+  check_measuring,
+  rouge,
+  rouge_scores,
+)
 from stepwise.evaluation._significance import Significance, compare_means
 
 __all__ = [
@@ -64,6 +69,7 @@ __all__ = [
   'best_worst_scaling',
   'bleu',
   'bootstrap_interval',
+  'check_measuring',
   'compare_means',
   'compare_systems',
   'content_ordering',

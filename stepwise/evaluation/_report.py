@@ -38,10 +38,14 @@ SIGNIFICANT = 0.01
 
 @dataclass(frozen=True)
 class NamedSummaries:
-  """A name and one summary, as sentences, for every reference."""
+  """A name and one summary, as sentences, for every reference.
+
+  `errors` of them are empty because the system failed.
+  """
 
   name: str
   summaries: Sequence[Sentences]
+  errors: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class SystemReport:
 
   Attributes:
     name: of the system.
+    errors: documents that it failed on; their summaries are empty.
     rouge: interval of each measure of each column; the mean is of the F1.
     lengths: words per summary.
     repeated_trigrams: mean share of trigrams that repeat an earlier one.
@@ -57,6 +62,7 @@ class SystemReport:
   """
 
   name: str
+  errors: int
   rouge: dict[str, dict[str, Interval]]
   lengths: LengthStatistics
   repeated_trigrams: float
@@ -184,6 +190,7 @@ def _describe(
   }
   return SystemReport(
     name=system.name,
+    errors=system.errors,
     rouge={**rouge, 'mean': {'f1': mean}},
     lengths=length_statistics(count_words(system.summaries)),
     repeated_trigrams=_mean_repetition(system.summaries, metric),

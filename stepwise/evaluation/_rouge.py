@@ -57,7 +57,7 @@ def rouge(
     jackknife: leave one of several references out, each in turn, and take the
       mean, as the script's notes advise where humans are scored beside systems.
   """
-  _check(kinds, several)
+  check_measuring(metric, several, kinds)
   measured = find_metric(metric)
   text = _tokens(prediction, measured)
   counts = [
@@ -107,7 +107,11 @@ def as_references(references: References) -> Sequence[Sentences]:
   return cast(Sequence[Sentences], references)
 
 
-def _check(kinds: Sequence[str], several: str) -> None:
+def check_measuring(
+  metric: str, several: str, kinds: Sequence[str] = KINDS
+) -> None:
+  """Complains about names that `rouge` does not know."""
+  find_metric(metric)
   for kind in kinds:
     if kind not in ALL_KINDS:
       raise InputError(

@@ -21,14 +21,15 @@ def fit_words(
   """The best units that fit into `limit` words, the best one first of all.
 
   A unit that no longer fits is passed over for later ones that do. `words` are
-  those of every unit. Where no unit fits, the shortest is the only one.
+  those of every unit; one that has none is not taken. Where no unit fits, the
+  shortest is the only one.
 
   >>> fit_words(np.array([0.2, 0.1, 0.5]), [30, 20, 60], 80)
   [1, 2]
   """
   chosen, left = [], limit
   for unit in _by_score(scores):
-    if words[unit] <= left:
+    if 0 < words[unit] <= left:
       chosen.append(unit)
       left -= words[unit]
   if not chosen and len(words):

@@ -81,6 +81,7 @@ def test_the_card_has_every_system_and_the_differences():
   pair = {kind: interval(1.25) for kind in default_card._COLUMNS}
   evaluation = {
     'documents': 5000,
+    'metric': 'rouge-1.5.5',
     'command': 'stepwise evaluate a b',
     'device': 'x86_64, 2 cores',
     'date': '2026-01-01',
@@ -99,6 +100,7 @@ def test_the_card_has_every_system_and_the_differences():
   ]
   later = [{'step': 60, 'train/steps_per_second': 1.0}]
   card = default_card.render(evaluation, [metrics, later], 'A note.')
+  assert 'rouge-1.5.5 F1 with 95 % bootstrap intervals' in card
   assert '| Lead-3 | 40.00 (39.00 to 41.00) |' in card
   assert '| Lead-3 | +1.25 (+0.25 to +2.25) |' in card
   # 10 steps at 0.5, 30 at 0.25 and 60 at 1 a second.
