@@ -35,7 +35,9 @@ from stepwise.layers import (
   DEFAULT_RULES,
   EncoderDecoder,
   KeyValues,
+  MeshAxes,
   TransformerConfig,
+  change_rules,
   split_axes,
 )
 from stepwise.models import (
@@ -56,19 +58,19 @@ Metrics = dict[str, clu_metrics.Metric]
 
 def logical_axis_rules(
   whole: Sequence[str] = (),
-) -> list[tuple[str, str | None]]:
+) -> list[tuple[str, MeshAxes]]:
   """The rules of `stepwise.layers`, for t5x's partitioner.
 
   Args:
     whole: names of axes that are not to be divided, although the rules say so:
-      t5x, other than our trainer, insists on sizes that the mesh divides.
+      t5x, other than our trainer, insists on sizes that the mesh divides. So
+      tables are divided by columns here, never by rows.
   """
   unknown = set(whole) - {name for name, _ in DEFAULT_RULES}
   if unknown:
     raise InputError(f'whole names axes without a rule: {sorted(unknown)}.')
-  return [
-    (name, None if name in whole else axis) for name, axis in DEFAULT_RULES
-  ]
+  rules = change_rules(DEFAULT_RULES, [('batch', 'data'), ('vocab', None)])
+  return [(name, None if name in whole else axis) for name, axis in rules]
 
 
 class _UnitModel(models.BaseModel):

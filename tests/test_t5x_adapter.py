@@ -281,7 +281,8 @@ def test_t5x_shards_parameters_as_our_rules_say(adapter, sgd):
   boxed = jax.eval_shape(
     model.module.init, jax.random.key(0), Batch.of(random_batch())
   )
-  wanted = param_shardings(boxed, make_mesh(4, 2))['params']
+  rules = adapter.logical_axis_rules()
+  wanted = param_shardings(boxed, make_mesh(4, 2), rules)['params']
   specs = jax.tree.map(lambda sharding: sharding.spec, wanted)
   assert jax.tree.map(tuple, found) == jax.tree.map(tuple, specs)
 

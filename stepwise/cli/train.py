@@ -1,6 +1,7 @@
 """`stepwise train`: train a model from records, or continue a run."""
 
 import dataclasses
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -174,7 +175,7 @@ def _tokenizer_of_records(config: 'TrainConfig') -> str:
 def _train(
   config: 'TrainConfig', output: Path, init: Path | None
 ) -> 'TrainResult':
-  from stepwise.training import DivergenceError, train
+  from stepwise.training import DivergenceError, PreemptionError, train
 
   initial = None
   if init is not None:
@@ -191,6 +192,10 @@ def _train(
     except DivergenceError as error:
       print(f'stepwise: {error}', file=sys.stderr)
       raise typer.Exit(1) from error
+    except PreemptionError as error:
+      # As if the signal had ended it, which is what its sender expects.
+      print(f'stepwise: {error}', file=sys.stderr)
+      raise typer.Exit(128 + signal.SIGTERM) from error
 
 
 def _initial_params(init: Path, twin: bool) -> Any:

@@ -21,7 +21,12 @@ from stepwise.data._oracle_run import (
   document_oracles,
   write_oracles,
 )
-from stepwise.data._record_files import load_records, save_records
+from stepwise.data._record_files import (
+  RecordFiles,
+  load_records,
+  record_sizes,
+  save_records,
+)
 from stepwise.data._records import (
   Record,
   extractive_example,
@@ -55,6 +60,7 @@ __all__ = [
   'OracleOptions',
   'Prediction',
   'Record',
+  'RecordFiles',
   'RecordOptions',
   'Reference',
   'ResumableLines',
@@ -78,6 +84,7 @@ __all__ = [
   'read_oracles',
   'read_predictions',
   'read_references',
+  'record_sizes',
   'replace_when_done',
   'restore_order',
   'sample_lines',

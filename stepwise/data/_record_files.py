@@ -7,14 +7,15 @@ among the units of the whole document.
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int64
 
 from stepwise._errors import InputError
-from stepwise._files import open_for_reading, replace_when_done
+from stepwise._files import COMPRESSED, open_for_reading, replace_when_done
 from stepwise.data._records import Record, unit_ids_of
 
 # Gains are stored as whole multiples of this.
@@ -52,19 +53,78 @@ def load_records(
   path = Path(path)
   with open_for_reading(path) as stream:
     for number, line in enumerate(stream, start=1):
-      try:
-        record, oracle = _from_json(json.loads(line))
-      except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-          f'{path}:{number}: not a record ({error}); such files are written '
-          'by `stepwise data build`.'
-        ) from error
+      record, oracle = _parse(path, number, line)
       if tokenizer not in (None, record.tokenizer):
         raise InputError(
           f'{path}:{number}: made with the tokeniser {record.tokenizer!r}; '
           f'{tokenizer!r} is needed.'
         )
       yield record, oracle
+
+
+class RecordFiles(Sequence[LabelledRecord]):
+  """Records of some files by position; each is read when it is asked for.
+
+  Compressed files have no positions to go to: their records are kept.
+
+  Attributes:
+    sizes: `record_sizes` of every record.
+  """
+
+  sizes: Int64[np.ndarray, 'records 3']
+
+  def __init__(
+    self,
+    paths: Sequence[Path],
+    check: Callable[[Path, Record], None] = lambda path, record: None,
+  ):
+    """Reads all files once; `check` may refuse a record."""
+    self._paths = list(paths)
+    self._kept: dict[int, LabelledRecord] = {}
+    where, sizes = [], []
+    for number, path in enumerate(self._paths):
+      offset = 0
+      with open_for_reading(path) as stream:
+        for line_number, line in enumerate(stream, start=1):
+          record, oracle = _parse(path, line_number, line)
+          check(path, record)
+          if path.suffix in COMPRESSED:
+            self._kept[len(where)] = record, oracle
+          where.append((number, line_number, offset, len(line)))
+          sizes.append(record_sizes(record, oracle))
+          offset += len(line)
+    self._where = np.array(where, np.int64).reshape(-1, 4)
+    self.sizes = np.array(sizes, np.int64).reshape(-1, 3)
+
+  def __len__(self) -> int:
+    return len(self._where)
+
+  def __getitem__(self, index: Any) -> Any:
+    if isinstance(index, slice):
+      return [self[i] for i in range(len(self))[index]]
+    index = range(len(self))[index]
+    if index in self._kept:
+      return self._kept[index]
+    number, line_number, offset, length = self._where[index].tolist()
+    with self._paths[number].open('rb') as stream:
+      stream.seek(offset)
+      return _parse(self._paths[number], line_number, stream.read(length))
+
+
+def record_sizes(record: Record, oracle: Sequence[int]) -> tuple[int, int, int]:
+  """Tokens, units, and those units of the oracle that the record has."""
+  last = record.num_units - record.special
+  return len(record.tokens), record.num_units, sum(u < last for u in oracle)
+
+
+def _parse(path: Path, number: int, line: bytes) -> LabelledRecord:
+  try:
+    return _from_json(json.loads(line))
+  except (ValueError, KeyError, TypeError) as error:
+    raise InputError(
+      f'{path}:{number}: not a record ({error}); such files are written '
+      'by `stepwise data build`.'
+    ) from error
 
 
 def _to_json(record: Record, oracle: Iterable[int]) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class Embedding(nn.Module):
 
   rows: int
   features: int
-  axes: tuple[str, str] = ('vocab', 'embed')
+  axes: tuple[str, str] = ('vocab', 'table')
   dtype: DTypeLike | None = None
 
   def setup(self) -> None:

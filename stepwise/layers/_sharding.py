@@ -1,4 +1,4 @@
-"""One rule table shards any model over a `data x model` mesh.
+"""Rule tables shard any model over a `data x fsdp x model` mesh.
 
 Parameters carry logical axis names (`embed`, `heads`, `kv`, `mlp`, `vocab`,
 `layers`, ...), activations are constrained to names (`batch`, `length`,
@@ -14,13 +14,17 @@ import jax
 from flax import linen as nn
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
-Rules = Sequence[tuple[str, str | None]]
+MeshAxes = str | tuple[str, ...] | None
+Rules = Sequence[tuple[str, MeshAxes]]
 
 DEFAULT_RULES: Rules = (
-  ('batch', 'data'),
+  ('batch', ('data', 'fsdp')),
   ('heads', 'model'),
   ('mlp', 'model'),
+  # Rows of a table, or its columns where the rows cannot be divided: few
+  # vocabularies can.
   ('vocab', 'model'),
+  ('table', 'model'),
   # Replicated; listed so that a typo in a name is an error, not a silence.
   ('embed', None),
   ('embedding', None),
@@ -37,59 +41,101 @@ DEFAULT_RULES: Rules = (
   ('units', None),
 )
 
+# More rules of parameters, and so of their moments: what is left whole is
+# spread over the devices that read different rows, and gathered where it is
+# used. Activations are not: their rows are spread over these devices already.
+PARAM_RULES: Rules = (*DEFAULT_RULES, ('embed', 'fsdp'), ('table', 'fsdp'))
+
+
+def change_rules(rules: Rules, changes: Rules) -> Rules:
+  """Rules with all those of some names replaced.
+
+  >>> change_rules((('heads', 'model'), ('mlp', 'model')), [('mlp', None)])
+  (('mlp', None), ('heads', 'model'))
+  """
+  changed = {name for name, _ in changes}
+  rest = [rule for rule in rules if rule[0] not in changed]
+  return (*((name, axes) for name, axes in changes), *rest)
+
 
 def make_mesh(
-  data: int, model: int = 1, devices: Sequence[Any] | None = None
+  data: int,
+  model: int = 1,
+  devices: Sequence[Any] | None = None,
+  *,
+  fsdp: int = 1,
 ) -> Mesh:
-  """A `data x model` mesh over the first `data * model` devices."""
+  """A `data x fsdp x model` mesh over the first devices."""
   devices = jax.devices() if devices is None else devices
-  if data * model > len(devices):
+  shape = (data, fsdp, model)
+  needed = math.prod(shape)
+  if needed > len(devices):
+    sizes = ' x '.join(str(n) for n in (shape if fsdp > 1 else (data, model)))
     raise ValueError(
-      f'a {data} x {model} mesh needs {data * model} devices, there are'
-      f' {len(devices)}.'
+      f'a {sizes} mesh needs {needed} devices, there are {len(devices)}.'
     )
   return jax.make_mesh(
-    (data, model),
-    ('data', 'model'),
+    shape,
+    ('data', 'fsdp', 'model'),
     # The compiler propagates shardings from parameters and constraints.
-    axis_types=(AxisType.Auto, AxisType.Auto),
-    devices=devices[: data * model],
+    axis_types=(AxisType.Auto,) * 3,
+    devices=devices[:needed],
   )
 
 
-def param_shardings(
-  boxed: Any, mesh: Mesh, rules: Rules = DEFAULT_RULES
-) -> Any:
+def param_shardings(boxed: Any, mesh: Mesh, rules: Rules = PARAM_RULES) -> Any:
   """Shardings of a parameter tree as `init` or `eval_shape` of it returns it.
 
   Args:
     boxed: the tree with its axis names, that is, before `flax.linen.unbox`.
     mesh: the devices.
-    rules: pairs of a logical name and a mesh axis, or None to replicate.
+    rules: pairs of a logical name and mesh axes, or None to replicate. The
+      first that fits takes a dimension, and its mesh axes, for itself.
 
   Returns:
     The unboxed tree with a `NamedSharding` for every parameter.
   """
   specs = nn.get_partition_spec(boxed)
-  table = dict(rules)
+  known = {name for name, _ in rules}
 
   def sharding(leaf: Any, spec: PartitionSpec) -> NamedSharding:
-    axes = [None if name is None else _mesh_axis(name, table) for name in spec]
-    fitting = [
-      axis if axis and size % mesh.shape[axis] == 0 else None
-      for size, axis in zip(leaf.shape, axes, strict=False)
-    ]
-    return NamedSharding(mesh, PartitionSpec(*fitting))
+    for name in spec:
+      _check_name(name, known)
+    axes = _first_fit(leaf.shape, tuple(spec), rules, dict(mesh.shape))
+    return NamedSharding(mesh, PartitionSpec(*axes))
 
   return jax.tree.map(sharding, nn.unbox(boxed), specs)
 
 
-def _mesh_axis(name: str, table: dict[str, str | None]) -> str | None:
-  if name not in table:
+def _first_fit(
+  shape: Sequence[int],
+  names: Sequence[str | None],
+  rules: Rules,
+  mesh: dict[str, int],
+) -> list[MeshAxes]:
+  """Mesh axes of every dimension; each axis is used once."""
+  found: list[MeshAxes] = [None] * len(names)
+  free = {axis for axis, size in mesh.items() if size > 1}
+  # Vectors are too small to be worth gathering.
+  if sum(name != 'layers' for name in names) < 2:
+    free.discard('fsdp')
+  for name, axes in rules:
+    wanted = (axes,) if isinstance(axes, str) else axes or ()
+    if name not in names or not wanted or not free.issuperset(wanted):
+      continue
+    position = names.index(name)
+    parts = math.prod(mesh[axis] for axis in wanted)
+    if found[position] is None and shape[position] % parts == 0:
+      found[position] = axes
+      free.difference_update(wanted)
+  return found
+
+
+def _check_name(name: str | None, known: set[str]) -> None:
+  if name is not None and name not in known:
     raise ValueError(
-      f'no rule for logical axis {name!r}, rules are for {sorted(table)}.'
+      f'no rule for logical axis {name!r}, rules are for {sorted(known)}.'
     )
-  return table[name]
 
 
 def init_sharded(
@@ -97,7 +143,7 @@ def init_sharded(
   mesh: Mesh,
   rng: jax.Array,
   *args: Any,
-  rules: Rules = DEFAULT_RULES,
+  rules: Rules = PARAM_RULES,
 ) -> Any:
   """Initial variables, created where they belong and never gathered."""
   shardings = param_shardings(

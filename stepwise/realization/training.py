@@ -41,6 +41,11 @@ class RealizerBatch(NamedTuple):
   targets: Int[Array, 'batch length']
 
 
+def row_tokens(batch: RealizerBatch) -> Int[Array, ' batch']:
+  """Real tokens of every example, read and written; an empty row has none."""
+  return (batch.inputs != PAD).sum(axis=1) + (batch.targets != PAD).sum(axis=1)
+
+
 def realizer_loss(
   model: nn.Module,
   params: Any,
@@ -98,7 +103,7 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
   model = resolve_realizer(config.model)
   module = model.build()
 
-  def open_input() -> grain.DatasetIterator[Arrays]:
+  def open_input(rows: np.ndarray) -> grain.DatasetIterator[Arrays]:
     examples = _load(config.input.train, model)
     buckets = config.input.buckets or fitting_buckets(examples)
     source = ExampleBatches(
@@ -107,6 +112,7 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
       config.input.batch_size,
       seed=config.seed,
       length=config.steps,
+      rows=rows,
     )
     return iter(grain.MapDataset.source(source).to_iter_dataset(_PREFETCH))
 
@@ -115,9 +121,9 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     if path is None:
       return None
     examples = _load(path, model)
-    size = config.evaluation.batch_size or config.input.batch_size
+    size = config.validation_batch
     buckets = config.input.buckets or fitting_buckets(examples)
-    return Validation(lambda: _in_order(examples, buckets, size))
+    return Validation(lambda rows: _in_order(examples, buckets, size, rows))
 
   return TrainingTask(
     model=model,
@@ -126,6 +132,7 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     loss=functools.partial(realizer_loss, module),
     dummy=model.smallest_inputs,
     batch=RealizerBatch,
+    tokens=row_tokens,
     open_input=open_input,
     open_validation=open_validation,
   )
@@ -186,7 +193,10 @@ class ExampleBatches:
     *,
     seed: int,
     length: int,
+    rows: np.ndarray | None = None,
   ):
+    """`rows` are those of every batch that this process makes; None = all."""
+    self._rows = np.arange(batch_size) if rows is None else rows
     self._examples = examples
     self._batch_size = batch_size
     self._seed = seed
@@ -200,8 +210,7 @@ class ExampleBatches:
   def __getitem__(self, index: int) -> Arrays:
     epoch, position = divmod(index, len(self._epoch(0)))
     size, chosen = self._epoch(epoch)[position]
-    rows = [self._examples[i] for i in chosen]
-    return pad_examples(rows, size, self._batch_size)
+    return _batch(self._examples, chosen, size, self._rows)
 
   def _plan_epoch(self, epoch: int) -> list[tuple[tuple[int, int], list[int]]]:
     rng = np.random.default_rng((self._seed, epoch))
@@ -212,12 +221,26 @@ class ExampleBatches:
     return [plan[i] for i in rng.permutation(len(plan))]
 
 
+def _batch(
+  examples: Sequence[Example],
+  chosen: Sequence[int],
+  size: tuple[int, int],
+  rows: np.ndarray,
+) -> Arrays:
+  """Some rows of a batch of the chosen examples; others are empty."""
+  present = [examples[chosen[row]] for row in rows if row < len(chosen)]
+  return pad_examples(present, size, len(rows))
+
+
 def _in_order(
-  examples: Sequence[Example], buckets: Buckets, batch_size: int
+  examples: Sequence[Example],
+  buckets: Buckets,
+  batch_size: int,
+  rows: np.ndarray,
 ) -> Iterator[Arrays]:
   for size, group in _by_bucket(examples, buckets).items():
     for part in _split(group, batch_size):
-      yield pad_examples([examples[i] for i in part], size, batch_size)
+      yield _batch(examples, part, size, rows)
 
 
 def _by_bucket(

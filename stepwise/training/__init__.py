@@ -12,6 +12,7 @@ from stepwise.training._config import (
 from stepwise.training._gin import load_gin
 from stepwise.training._loop import (
   DivergenceError,
+  PreemptionError,
   TrainResult,
   load_trained,
   train,
@@ -49,6 +50,7 @@ __all__ = [
   'MetricWriter',
   'ModelSpec',
   'OptimizerConfig',
+  'PreemptionError',
   'TensorBoardWriter',
   'TrainConfig',
   'TrainResult',

@@ -8,8 +8,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from etils import epath
+
+from stepwise import _files
 from stepwise._errors import InputError
-from stepwise._files import write_json
 from stepwise.data import Buckets
 from stepwise.inference import PredictConfig
 
@@ -113,7 +115,7 @@ class EvaluationConfig:
   Attributes:
     validation: a file of records; None = no evaluation.
     every: steps between evaluations; the last step is always evaluated.
-    batch_size: None = that of training.
+    batch_size: rows scored at once; None = those of a micro-batch of training.
     documents: the documents that the validation records were built from, for
       ROUGE of decoded summaries; None = loss only.
     predict: how to decode them.
@@ -157,13 +159,22 @@ class CheckpointConfig:
 
 @dataclasses.dataclass(frozen=True)
 class MeshConfig:
-  """Devices; `data` None takes as many as there are.
+  """Devices and what is spread over them; a resumed run may have others.
 
-  A resumed run may have another mesh.
+  Rows of a batch are spread over `data x fsdp` devices.
+
+  Attributes:
+    data: None = as many as there are.
+    fsdp: devices that also share the parameters and moments.
+    model: devices that share heads, hidden units and tables.
+    rules: pairs of a logical axis and mesh axes, instead of those of
+      `stepwise.layers.PARAM_RULES` with the same name.
   """
 
   data: int | None = None
+  fsdp: int = 1
   model: int = 1
+  rules: tuple[tuple[str, str | tuple[str, ...] | None], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,6 +190,7 @@ class TrainConfig:
     log_every: steps between lines of metrics.
     max_loss: a training loss above it stops the run, as nan does.
     tensorboard: write event files too.
+    profile: updates to trace, from the fourth on, into `profile/`; 0 = none.
   """
 
   model: ModelSpec
@@ -194,6 +206,7 @@ class TrainConfig:
   log_every: int = 10
   max_loss: float = float('inf')
   tensorboard: bool = False
+  profile: int = 0
 
   def __post_init__(self) -> None:
     for name in ('steps', 'accumulate', 'log_every'):
@@ -204,13 +217,19 @@ class TrainConfig:
         f' accumulate={self.accumulate}.'
       )
 
+  @property
+  def validation_batch(self) -> int:
+    """Rows that are scored at once."""
+    micro_batch = self.input.batch_size // self.accumulate
+    return self.evaluation.batch_size or micro_batch
+
 
 # What a resumed run may change: it alters no step that is still to come.
 _FREE = ('steps', 'mesh', 'evaluation', 'checkpoints', 'log_every')
-_FREE += ('max_loss', 'tensorboard')
+_FREE += ('max_loss', 'tensorboard', 'profile')
 
 
-def check_same_run(config: TrainConfig, path: Path) -> None:
+def check_same_run(config: TrainConfig, path: epath.Path) -> None:
   """Refuses to continue the run of `path` with what would change its course.
 
   Writes the file if there is none.
@@ -225,4 +244,16 @@ def check_same_run(config: TrainConfig, path: Path) -> None:
         f'{path.parent} holds a run with another {" and ".join(changed)}:'
         f' continue it with those of {path.name}, or choose another output.'
       )
-  write_json(path, now)
+  write_text(path, json.dumps(now, indent=2))
+
+
+def is_local(path: epath.Path) -> bool:
+  return '://' not in str(path)
+
+
+def write_text(path: epath.Path, text: str) -> None:
+  """Whole or not there; in a bucket every file is."""
+  if is_local(path):
+    _files.write_text(Path(path), text)
+  else:
+    path.write_text(text)

@@ -2,24 +2,29 @@
 
 Batch k is a pure function of the records, the seed and k, so a run that was
 killed needs only its position to continue with the very same batches, and
-grain can prepare them ahead in threads.
+grain can prepare them ahead in threads. Every process makes only the rows that
+its devices hold: how many processes there are changes no batch.
 """
 
 import functools
+import glob
+import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import grain
 import numpy as np
+from etils import epath
 
 from stepwise._errors import InputError
 from stepwise.data import (
   Buckets,
   Record,
-  batches,
+  RecordFiles,
   extractive_example,
-  load_records,
   pad_batch,
+  record_sizes,
   stepwise_examples,
 )
 from stepwise.models import ModelConfig
@@ -28,18 +33,23 @@ from stepwise.training._config import InputConfig
 Labelled = tuple[Record, tuple[int, ...]]
 Example = dict[str, np.ndarray]
 Arrays = dict[str, np.ndarray]
+# Tokens and units of a batch, and which examples it has.
+Planned = tuple[tuple[int, int], np.ndarray]
 
 _LEAST_BUCKET = 32
 _PREFETCH = grain.ReadOptions(num_threads=2, prefetch_buffer_size=4)
 
 
-def load_labelled(path: str, config: ModelConfig) -> list[Labelled]:
-  """All records of a file, checked against the model that is to read them."""
-  labelled = list(load_records(path))
-  if not labelled:
-    raise InputError(f'{path}: empty; at least one record is needed.')
+def load_labelled(pattern: str, config: ModelConfig) -> Sequence[Labelled]:
+  """All records of files, checked against the model that is to read them.
+
+  Args:
+    pattern: a file, or `*` and `?` in the names of some; local, or in a bucket.
+    config: of the model.
+  """
   needed, rows = config.special_units, config.vocab
-  for record, _ in labelled:
+
+  def check(path: Path, record: Record) -> None:
     if record.special_units != needed:
       raise InputError(
         f'{path}: record {record.id!r} has special units'
@@ -50,7 +60,28 @@ def load_labelled(path: str, config: ModelConfig) -> list[Labelled]:
         f'{path}: record {record.id!r} has token {record.tokens.max()} of'
         f' {record.tokenizer!r}, the model has only {rows} rows.'
       )
+
+  labelled = RecordFiles(local_files(pattern), check)
+  if not len(labelled):
+    raise InputError(f'{pattern}: empty; at least one record is needed.')
   return labelled
+
+
+def local_files(pattern: str) -> list[Path]:
+  """Files that match, in the order of their names; copied from a bucket."""
+  if '://' not in pattern:
+    found = sorted(glob.glob(pattern)) if glob.has_magic(pattern) else [pattern]
+    if not found:
+      raise InputError(f'{pattern}: no such file.')
+    return [Path(name) for name in found]
+  path = epath.Path(pattern)
+  files = sorted(path.parent.glob(path.name))
+  if not files:
+    raise InputError(f'{pattern}: no such file.')
+  folder = Path(tempfile.mkdtemp(prefix='stepwise-records-'))
+  for file in files:
+    file.copy(folder / file.name)
+  return [folder / file.name for file in files]
 
 
 class Examples:
@@ -69,56 +100,90 @@ class Examples:
     steps: int | None = None,
     learn_steps: int | None = None,
   ):
+    sizes = _sizes(labelled)
     stepwise = bool(labelled[0][0].special_units)
-    sampled = stepwise and mode == 'sample'
-    self._single = stepwise and mode != 'all'
+    self._labelled = labelled
+    self._mode = mode if stepwise else 'all'
+    self._stepwise = stepwise
     self._learn_steps = learn_steps
-    self._labelled: list[Labelled] = []
-    self._made: list[Example | None] = []
-    for record, oracle in labelled:
-      made = [None]
-      if not sampled:
-        made = _examples(record, oracle, mode, learn_steps)
-      self._made += made
-      self._labelled += [(record, oracle)] * len(made)
-    self.buckets = buckets or _fitting_buckets(labelled)
-    longest = 1 + max(len(oracle) for _, oracle in labelled)
-    self.steps = steps or min(longest, learn_steps or longest)
+    self._gains = labelled[0][0].gains is not None
+    # The stop is one more step; a set has none.
+    learnt = sizes[:, 2] + stepwise
+    if stepwise and learn_steps:
+      learnt = np.minimum(learnt, learn_steps)
+    repeats = learnt if self._mode == 'steps' else np.ones_like(learnt)
+    self._record = np.repeat(np.arange(len(labelled)), repeats)
+    self._step = np.concatenate([np.arange(count) for count in repeats])
+    self.buckets = buckets or _fitting_buckets(sizes)
+    self.steps = steps or max(int(learnt.max()), 1)
+    self._check_steps(int(learnt.argmax()), int(learnt.max()))
+    self.by_bucket = self._group(sizes)
 
   def __len__(self) -> int:
-    return len(self._made)
+    return len(self._record)
 
   def draw(self, index: int, rng: np.random.Generator | None = None) -> Example:
     """The example; where a step is to be sampled, `rng` draws it."""
-    made = self._made[index]
-    if made is not None:
-      return made
-    return stepwise_examples(
-      *self._labelled[index], 'sample', rng, self._learn_steps
-    )[0]
+    record, oracle = self._labelled[int(self._record[index])]
+    if not self._stepwise:
+      return extractive_example(record, oracle)
+    mode: Any = self._mode
+    made = stepwise_examples(record, oracle, mode, rng, self._learn_steps)
+    return made[self._step[index]]
 
-  def bucket(self, index: int) -> tuple[int, int]:
-    record, _ = self._labelled[index]
-    return self.buckets.bucket(len(record.tokens), record.num_units)
+  def batch(
+    self, planned: Planned, rows: np.ndarray, seed: tuple[int, ...] = ()
+  ) -> Arrays:
+    """Some rows of a batch; those past its examples are empty."""
+    (length, units), chosen = planned
+    present = [int(chosen[row]) for row in rows if row < len(chosen)]
+    arrays = pad_batch(
+      [self.draw(i, np.random.default_rng((*seed, i))) for i in present],
+      length=length,
+      units=units,
+      steps=self.steps,
+      batch=len(rows),
+    )
+    if self._gains:
+      none = np.zeros((len(rows), self.steps, units), np.float32)
+      arrays.setdefault('gains', none)
+    return self._narrow(arrays)
 
-  def narrow(self, arrays: Arrays) -> Arrays:
+  def _narrow(self, arrays: Arrays) -> Arrays:
     """Cuts columns that are empty in every batch: each costs a forward pass."""
-    narrow = ('targets', 'gains') if self._single else ('plan',)
+    single = self._mode != 'all'
+    narrow = ('targets', 'gains') if single else ('plan',)
     cut = {name: arrays[name][:, :1] for name in narrow if name in arrays}
     return arrays | cut
 
+  def _group(self, sizes: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+    """The examples of every bucket, in the order of the records."""
+    bucket = functools.lru_cache(maxsize=None)(self.buckets.bucket)
+    found = [bucket(tokens, units) for tokens, units, _ in sizes.tolist()]
+    buckets = [found[record] for record in self._record]
+    return {
+      size: np.array([i for i, other in enumerate(buckets) if other == size])
+      for size in sorted(set(buckets))
+    }
 
-def _examples(
-  record: Record, oracle: Sequence[int], mode: Any, learn_steps: int | None
-) -> list[Example]:
-  if record.special_units:
-    return stepwise_examples(record, oracle, mode, learn_steps=learn_steps)
-  return [extractive_example(record, oracle)]
+  def _check_steps(self, index: int, needed: int) -> None:
+    """Before the first update, not when the record's turn has come."""
+    if needed > self.steps:
+      raise InputError(
+        f'record {self._labelled[index][0].id!r} has {needed} steps but'
+        f' plan_steps is {self.steps}: raise it, or learn fewer with'
+        ' learn_steps.'
+      )
 
 
-def _fitting_buckets(labelled: Sequence[Labelled]) -> Buckets:
-  tokens = max(len(record.tokens) for record, _ in labelled)
-  units = max(record.num_units for record, _ in labelled)
+def _sizes(labelled: Sequence[Labelled]) -> np.ndarray:
+  if isinstance(labelled, RecordFiles):
+    return labelled.sizes
+  return np.array([record_sizes(*pair) for pair in labelled])
+
+
+def _fitting_buckets(sizes: np.ndarray) -> Buckets:
+  tokens, units, _ = sizes.max(axis=0).tolist()
   return Buckets.geometric(
     _power_of_two(tokens), _power_of_two(units), least=_LEAST_BUCKET
   )
@@ -132,58 +197,48 @@ class TrainingBatches:
   """Epoch after epoch of shuffled batches, by index.
 
   Every example comes once an epoch. Batches hold examples of one bucket; the
-  last one of a bucket is filled up with empty rows, which weigh nothing.
+  last one of a bucket is filled up with empty rows, and weighs less.
   """
 
   def __init__(
-    self, examples: Examples, batch_size: int, *, seed: int, length: int
+    self,
+    examples: Examples,
+    batch_size: int,
+    *,
+    seed: int,
+    length: int,
+    rows: np.ndarray | None = None,
   ):
+    """`rows` are those of every batch that this process makes; None = all."""
     self._examples = examples
     self._batch_size = batch_size
     self._seed = seed
     self._length = length
-    sizes = [examples.bucket(index) for index in range(len(examples))]
-    self._by_bucket = {
-      size: np.array([i for i, other in enumerate(sizes) if other == size])
-      for size in sorted(set(sizes))
-    }
+    self._rows = np.arange(batch_size) if rows is None else rows
     self._epoch = functools.lru_cache(maxsize=2)(self._plan_epoch)
 
   @property
   def per_epoch(self) -> int:
-    return sum(
-      -(-len(group) // self._batch_size) for group in self._by_bucket.values()
-    )
+    groups = self._examples.by_bucket.values()
+    return sum(-(-len(group) // self._batch_size) for group in groups)
 
   def __len__(self) -> int:
     return self._length
 
   def __getitem__(self, index: int) -> Arrays:
     epoch, position = divmod(index, self.per_epoch)
-    (length, units), chosen = self._epoch(epoch)[position]
-    rows = [
-      self._examples.draw(i, self._rng(epoch, i)) for i in chosen.tolist()
-    ]
-    arrays = pad_batch(
-      rows,
-      length=length,
-      units=units,
-      steps=self._examples.steps,
-      batch=self._batch_size,
-    )
-    return self._examples.narrow(arrays)
+    planned = self._epoch(epoch)[position]
+    seed = (self._seed, epoch)
+    return self._examples.batch(planned, self._rows, seed)
 
-  def _plan_epoch(self, epoch: int) -> list[tuple[tuple[int, int], np.ndarray]]:
-    rng = self._rng(epoch)
+  def _plan_epoch(self, epoch: int) -> list[Planned]:
+    rng = np.random.default_rng((self._seed, epoch))
     plan = [
       (size, part)
-      for size, group in self._by_bucket.items()
+      for size, group in self._examples.by_bucket.items()
       for part in _split(rng.permutation(group), self._batch_size)
     ]
     return [plan[i] for i in rng.permutation(len(plan))]
-
-  def _rng(self, *key: int) -> np.random.Generator:
-    return np.random.default_rng((self._seed, *key))
 
 
 def _split(array: np.ndarray, size: int) -> list[np.ndarray]:
@@ -192,33 +247,50 @@ def _split(array: np.ndarray, size: int) -> list[np.ndarray]:
 
 def training_examples(config: InputConfig, model: ModelConfig) -> Examples:
   """The examples that a run learns from."""
+  return _examples(load_labelled(config.train, model), config, config.examples)
+
+
+def validation_examples(
+  labelled: Sequence[Labelled], config: InputConfig
+) -> Examples:
+  """Every step once, in sizes that training has, too.
+
+  A run that samples steps scores one of a document at a time: all at once
+  would need as many times its memory.
+  """
+  mode = 'all' if config.examples == 'all' else 'steps'
+  return _examples(labelled, config, mode)
+
+
+def _examples(
+  labelled: Sequence[Labelled], config: InputConfig, mode: str
+) -> Examples:
   return Examples(
-    load_labelled(config.train, model),
-    config.examples,
-    config.buckets,
-    config.plan_steps,
-    config.learn_steps,
+    labelled, mode, config.buckets, config.plan_steps, config.learn_steps
   )
 
 
 def open_batches(
-  examples: Examples, config: InputConfig, *, seed: int, steps: int
+  examples: Examples,
+  config: InputConfig,
+  *,
+  seed: int,
+  steps: int,
+  rows: np.ndarray | None = None,
 ) -> grain.DatasetIterator[Arrays]:
   """An iterator over batches, with `get_state` and `set_state`."""
-  source = TrainingBatches(examples, config.batch_size, seed=seed, length=steps)
+  source = TrainingBatches(
+    examples, config.batch_size, seed=seed, length=steps, rows=rows
+  )
   dataset = grain.MapDataset.source(source)
   return iter(dataset.to_iter_dataset(_PREFETCH))
 
 
 def validation_batches(
-  labelled: Sequence[Labelled], mode: str, batch_size: int
+  examples: Examples, batch_size: int, rows: np.ndarray | None = None
 ) -> Iterator[Arrays]:
-  """Every step of every record once, in the order of the file."""
-  examples = Examples(labelled, 'steps' if mode == 'steps' else 'all')
-  grouped = batches(
-    map(examples.draw, range(len(examples))),
-    examples.buckets,
-    steps=examples.steps,
-    batch_size=batch_size,
-  )
-  return (examples.narrow(batch.arrays) for batch in grouped)
+  """Every example once, bucket by bucket in the order of the records."""
+  rows = np.arange(batch_size) if rows is None else rows
+  for size, group in examples.by_bucket.items():
+    for part in _split(group, batch_size):
+      yield examples.batch((size, part), rows)

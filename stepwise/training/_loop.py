@@ -1,34 +1,39 @@
-"""The training loop: update, check, log, evaluate, save."""
+"""The training loop: update, check, log, save, evaluate."""
 
 import functools
+import logging
 import math
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import grain
 import jax
 import numpy as np
+from etils import epath
 from jax.sharding import Mesh
 
 from stepwise._errors import InputError
-from stepwise._files import replacing
 from stepwise.models import Loss
-from stepwise.training._config import TrainConfig, check_same_run
+from stepwise.training._config import TrainConfig, check_same_run, write_text
 from stepwise.training._input import Arrays
 from stepwise.training._mesh import (
   choose_mesh,
+  describe_layout,
   gather,
+  local_rows,
+  on_mesh,
   place_batch,
-  with_rules,
 )
 from stepwise.training._metrics import (
   JsonLinesWriter,
   MetricWriter,
+  SpeedMeter,
   TensorBoardWriter,
 )
+from stepwise.training._preemption import watch_for_preemption
+from stepwise.training._processes import together
 from stepwise.training._step import (
   Schedule,
   StepMetrics,
@@ -51,10 +56,18 @@ from stepwise.training._task import (
 
 CHECKPOINTS = 'checkpoints'
 METRICS = 'metrics.jsonl'
+# Updates before a profile begins: the first ones compile.
+_WARM = 3
+
+OnStep = Callable[[int, Mapping[str, float]], object]
 
 
 class DivergenceError(RuntimeError):
   """Training stopped: the loss is not finite, or above its limit."""
+
+
+class PreemptionError(RuntimeError):
+  """Training stopped because it was asked to; its state is saved."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +86,18 @@ class TrainResult:
 
 
 @dataclass(frozen=True)
-class _Problem:
-  """The compiled parts of a run, and where its state lives."""
+class Programs:
+  """The compiled parts of a run, and where its state lives.
+
+  Attributes:
+    task: what is trained.
+    mesh: the devices.
+    schedule: of the learning rate.
+    update: `(state, batch) -> (state, metrics)`.
+    sums_of: `(params, batch) -> LossSums`, without dropout.
+    init: the state before the first update.
+    shapes: of the state, and where it lives.
+  """
 
   task: TrainingTask
   mesh: Mesh
@@ -87,96 +110,106 @@ class _Problem:
 
 def train(
   config: TrainConfig,
-  output: Path,
+  output: epath.PathLike,
   *,
   task: TrainingTask | None = None,
   initial_params: Any = None,
   evaluators: Sequence[Evaluator] = (),
-  on_step: Callable[[int, Mapping[str, float]], object] = lambda *_: None,
+  on_step: OnStep = lambda *_: None,
 ) -> TrainResult:
   """Trains a model; a run that was killed continues from its checkpoint.
 
-  `output` gets `config.json`, `metrics.jsonl` and `checkpoints/`. On one
-  device a continued run ends with the very bits of an uninterrupted one.
+  `output` gets `config.json`, `layout.txt`, `metrics.jsonl` and `checkpoints/`.
+  On one device a continued run ends with the very bits of an uninterrupted
+  one. SIGTERM saves and raises a `PreemptionError`.
 
   Args:
     config: the run.
-    output: its folder; created if missing.
+    output: its folder, or `gs://...`; created if missing.
     task: what to train; None = the selector that `config` names.
     initial_params: to start from instead of random values; a continued run
       does not look at them.
     evaluators: more metrics to compute at every evaluation.
     on_step: called after every step, with metrics if they were logged.
   """
-  output = Path(output)
-  if jax.process_index() == 0:
-    output.mkdir(parents=True, exist_ok=True)
-    check_same_run(config, output / 'config.json')
+  folder = epath.Path(output)
+  together(lambda: _claim(config, folder))
   task = task or selector_task(config)
-  problem = _make_problem(config, task)
-  batches, validation = task.open_input(), task.open_validation()
-  store = _open_store(config, output)
-  run = _Run(config, output, problem, batches, validation, evaluators, store)
+  programs = together(lambda: make_programs(config, task))
+  rows = local_rows(programs.mesh, config.input.batch_size)
+  batches, validation = together(
+    lambda: (task.open_input(rows), task.open_validation())
+  )
+  store = _open_store(config, folder)
+  run = _Run(config, folder, programs, batches, validation, evaluators, store)
   try:
     run.begin(initial_params)
     run.finish_steps(on_step)
     store.wait()
-    return _result(problem, store)
+    return _result(programs, store)
   finally:
     run.close()
     store.close()
 
 
 def load_trained(
-  config: TrainConfig, output: Path, task: TrainingTask | None = None
+  config: TrainConfig, output: epath.PathLike, task: TrainingTask | None = None
 ) -> TrainResult:
   """The parameters that `train` returned, or would if it ended now."""
-  store = _open_store(config, Path(output))
+  store = _open_store(config, epath.Path(output))
   try:
     task = task or selector_task(config)
-    return _result(_make_problem(config, task), store)
+    return _result(make_programs(config, task), store)
   finally:
     store.close()
 
 
-def _open_store(config: TrainConfig, output: Path) -> CheckpointStore:
-  ranked = config.evaluation.validation is not None
-  folder = output / CHECKPOINTS
-  return CheckpointStore(folder, config.checkpoints, ranked=ranked)
-
-
-def _result(problem: _Problem, store: CheckpointStore) -> TrainResult:
-  step = store.best_step
-  step = store.latest_step if step is None else step
-  if step is None:
-    raise InputError('there is no checkpoint yet: nothing to load.')
-  state, _ = store.restore(step, problem.shapes)
-  return TrainResult(
-    problem.task.model, gather(state.params, problem.mesh), step
-  )
-
-
-def _make_problem(config: TrainConfig, task: TrainingTask) -> _Problem:
+def make_programs(
+  config: TrainConfig, task: TrainingTask, devices: Sequence[Any] | None = None
+) -> Programs:
+  """Everything that a run compiles, for devices that need not exist."""
   schedule = make_schedule(
     config.optimizer, embed=task.embed, steps=config.steps
   )
   optimizer = make_optimizer(config.optimizer, schedule)
-  mesh = choose_mesh(config.mesh, config.input.batch_size, config.accumulate)
-  shardings = state_shardings(task.module, optimizer, mesh, task.dummy)
+  mesh, rules = choose_mesh(config, devices), config.mesh.rules
+  shardings = state_shardings(task.module, optimizer, mesh, task.dummy, rules)
   learnt = _without_frozen(task.loss, config.optimizer.frozen)
-  update = jit_update(learnt, optimizer, config.accumulate, shardings)
+  update = jit_update(
+    learnt, optimizer, config.accumulate, shardings, task.tokens
+  )
   init = functools.partial(
     init_state, task.module, optimizer, config.seed, shardings, task.dummy
   )
-  return _Problem(
+  return Programs(
     task,
     mesh,
     schedule,
-    with_rules(mesh, update),
-    with_rules(mesh, jax.jit(task.loss)),
+    on_mesh(mesh, update, rules),
+    on_mesh(mesh, jax.jit(task.loss), rules),
     init,
     state_shapes(task.module, optimizer, shardings, task.dummy),
   )
+
+
+def _claim(config: TrainConfig, folder: epath.Path) -> None:
+  if jax.process_index() == 0:
+    folder.mkdir(parents=True, exist_ok=True)
+    check_same_run(config, folder / 'config.json')
+
+
+def _open_store(config: TrainConfig, folder: epath.Path) -> CheckpointStore:
+  return CheckpointStore(folder / CHECKPOINTS, config.checkpoints)
+
+
+def _result(programs: Programs, store: CheckpointStore) -> TrainResult:
+  step = store.best_step
+  step = store.latest_step if step is None else step
+  if step is None:
+    raise InputError('there is no checkpoint yet: nothing to load.')
+  state, _ = store.restore(step, programs.shapes)
+  params = gather(state.params, programs.mesh)
+  return TrainResult(programs.task.model, params, step)
 
 
 def _without_frozen(loss: Loss, frozen: tuple[str, ...]) -> Loss:
@@ -191,16 +224,16 @@ class _Run:
   def __init__(
     self,
     config: TrainConfig,
-    output: Path,
-    problem: _Problem,
+    folder: epath.Path,
+    programs: Programs,
     batches: grain.DatasetIterator[Arrays],
     validation: Validation | None,
     evaluators: Sequence[Evaluator],
     store: CheckpointStore,
   ):
     self._config = config
-    self._output = output
-    self._problem = problem
+    self._folder = folder
+    self._programs = programs
     self._validation = validation
     more = validation.evaluators if validation else ()
     self._evaluators = [*evaluators, *more]
@@ -212,52 +245,67 @@ class _Run:
     """Takes up the newest checkpoint, or the initial values."""
     step = self._store.latest_step
     if step is None:
-      self._state = self._problem.init()
+      self._state = self._programs.init()
       if initial_params is not None:
         self._state = self._state._replace(params=self._place(initial_params))
     else:
-      self._state, position = self._store.restore(step, self._problem.shapes)
+      self._state, position = self._store.restore(step, self._programs.shapes)
       self._input.set_state(position)
     self._step = step or 0
     if jax.process_index() == 0:
-      self._writers = self._open_writers()
+      self._writers = list(self._open_writers())
+      self._write_layout()
+    if step and self._evaluation_due() and not self._store.is_scored(step):
+      self._evaluate()  # The run ended before it had done so.
 
-  def finish_steps(
-    self, on_step: Callable[[int, Mapping[str, float]], object]
-  ) -> None:
+  def finish_steps(self, on_step: OnStep) -> None:
     """Runs all steps that are left."""
     config, before = self._config, None
-    self._clock = (time.monotonic(), self._step)
-    while self._step < config.steps:
-      arrays = next(self._input)
-      batch = self._place_batch(arrays)
-      self._state, metrics = self._problem.update(self._state, batch)
-      self._step += 1
-      # The one before is checked while this one runs: no device waits.
-      if before is not None:
-        self._check(*before)
-      before = (self._step, metrics, arrays)
-      logged = self._log(*before) if self._due(config.log_every) else {}
-      if self._due(config.checkpoints.every, self._evaluation_every()):
-        self._check(*before)
-        self._save(self._evaluate())
-      self._store.seal_finished()
-      on_step(self._step, logged)
+    first = self._step
+    self._speed = SpeedMeter(self._programs, first)
+    with watch_for_preemption() as preempted:
+      while self._step < config.steps:
+        self._profile(self._step - first)
+        arrays = next(self._input)
+        batch = self._place_batch(arrays, config.input.batch_size)
+        self._state, metrics = self._programs.update(self._state, batch)
+        self._step += 1
+        self._speed.add(batch, metrics.tokens)
+        # The one before is checked while this one runs: no device waits.
+        if before is not None:
+          self._check(*before)
+        before = (self._step, metrics, arrays)
+        logged = self._log(metrics) if self._due(config.log_every) else {}
+        stop = preempted(self._step)
+        due = self._due(config.checkpoints.every) or self._evaluation_due()
+        if stop or due:
+          self._check(*before)
+          self._save()
+        if stop and self._step < config.steps:
+          self._store.wait()
+          raise PreemptionError(
+            f'stopped by a signal after step {self._step}, which is saved: the'
+            ' same command continues.'
+          )
+        if self._evaluation_due():
+          self._evaluate()
+          self._speed.restart(self._step)
+        on_step(self._step, logged)
 
   def close(self) -> None:
     for writer in self._writers:
       writer.close()
 
-  def _due(self, *intervals: int | None) -> bool:
-    last = self._step == self._config.steps
-    return last or any(i and self._step % i == 0 for i in intervals)
+  def _due(self, interval: int) -> bool:
+    return self._step == self._config.steps or self._step % interval == 0
 
-  def _evaluation_every(self) -> int | None:
-    return self._config.evaluation.every if self._validation else None
+  def _evaluation_due(self) -> bool:
+    every = self._config.evaluation.every
+    return self._validation is not None and self._due(every)
 
   def _place(self, params: Any) -> Any:
     """Given parameters, checked and put where those of the model belong."""
-    shapes = self._problem.shapes.params
+    shapes = self._programs.shapes.params
     given, needed = (
       {jax.tree_util.keystr(path): leaf.shape for path, leaf in leaves}
       for leaves in map(_leaves_with_path, (params, shapes))
@@ -272,15 +320,28 @@ class _Run:
       lambda x, s: jax.device_put(x.astype(s.dtype), s.sharding), params, shapes
     )
 
-  def _open_writers(self) -> list[MetricWriter]:
-    after = self._step
-    writers: list[MetricWriter] = [
-      JsonLinesWriter(self._output / METRICS, after=after)
-    ]
+  def _open_writers(self) -> Iterator[MetricWriter]:
+    yield JsonLinesWriter(self._folder / METRICS, after=self._step)
     if self._config.tensorboard:
-      folder = self._output / 'tensorboard'
-      writers.append(TensorBoardWriter(folder, after=after))
-    return writers
+      yield TensorBoardWriter(self._folder / 'tensorboard', after=self._step)
+
+  def _write_layout(self) -> None:
+    """What is spread over which devices."""
+    mesh = dict(self._programs.mesh.shape)
+    sizes = ', '.join(f'{axis} {size}' for axis, size in mesh.items())
+    lines = [f'mesh: {sizes}', *describe_layout(self._programs.shapes.params)]
+    for line in lines:
+      logging.getLogger(__name__).info(line)
+    write_text(self._folder / 'layout.txt', '\n'.join(lines) + '\n')
+
+  def _profile(self, done: int) -> None:
+    """Traces some updates, for TensorBoard or Perfetto."""
+    updates = self._config.profile
+    if updates and done == _WARM:
+      jax.profiler.start_trace(os.fspath(self._folder / 'profile'))
+    if updates and done == _WARM + updates:
+      jax.block_until_ready(self._state)
+      jax.profiler.stop_trace()
 
   def _check(self, step: int, metrics: StepMetrics, arrays: Arrays) -> None:
     check_finite(
@@ -288,22 +349,18 @@ class _Run:
       metrics,
       arrays,
       max_loss=self._config.max_loss,
-      output=self._output,
+      folder=self._folder,
     )
 
-  def _log(
-    self, step: int, metrics: StepMetrics, arrays: Arrays
-  ) -> dict[str, float]:
-    del arrays
+  def _log(self, metrics: StepMetrics) -> dict[str, float]:
     numbers = {
       f'train/{name}': float(value)
-      for name, value in zip(metrics._fields, metrics, strict=True)
+      for name, value in metrics._asdict().items()
+      if name != 'tokens'
     }
-    rate = float(self._problem.schedule(step - 1))
-    now, (then, since) = time.monotonic(), self._clock
+    rate = float(self._programs.schedule(self._step - 1))
     numbers['train/learning_rate'] = rate
-    numbers['train/steps_per_second'] = (step - since) / max(now - then, 1e-9)
-    self._clock = (now, step)
+    numbers |= self._speed.measure(self._step)
     self._write(numbers)
     return numbers
 
@@ -311,26 +368,26 @@ class _Run:
     for writer in self._writers:
       writer.write(self._step, numbers)
 
-  def _evaluate(self) -> dict[str, float] | None:
-    """Metrics of this step, if it is one of evaluation."""
-    if self._validation is None or not self._due(self._evaluation_every()):
-      return None
-    params = self._state.params
-    batches = map(self._place_batch, self._validation.batches())
-    numbers = mean_loss(self._problem.sums_of, params, batches)
+  def _evaluate(self) -> None:
+    """Metrics of the checkpoint that was just saved."""
+    assert self._validation is not None
+    params, rows = self._state.params, self._config.validation_batch
+    batches = self._validation.batches(local_rows(self._programs.mesh, rows))
+    placed = (self._place_batch(arrays, rows) for arrays in batches)
+    numbers = mean_loss(self._programs.sums_of, params, placed)
     if self._evaluators:
-      whole = gather(params, self._problem.mesh)
+      whole = gather(params, self._programs.mesh)
       for evaluator in self._evaluators:
         numbers |= evaluator(whole)
     self._write(numbers)
-    return numbers
+    self._store.score(self._step, numbers)
 
-  def _place_batch(self, arrays: Arrays) -> Any:
-    return place_batch(arrays, self._problem.mesh, self._problem.task.batch)
+  def _place_batch(self, arrays: Arrays, rows: int) -> Any:
+    programs = self._programs
+    return place_batch(arrays, programs.mesh, programs.task.batch, rows)
 
-  def _save(self, metrics: dict[str, float] | None) -> None:
-    position = self._input.get_state()
-    self._store.save(self._step, self._state, position, metrics)
+  def _save(self) -> None:
+    self._store.save(self._step, self._state, self._input.get_state())
 
 
 def _leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
@@ -360,22 +417,25 @@ def mean_loss(
 def check_finite(
   step: int,
   metrics: StepMetrics,
-  arrays: dict[str, np.ndarray],
+  arrays: Arrays,
   *,
   max_loss: float,
-  output: Path,
+  folder: epath.Path,
 ) -> None:
   """Raises a `DivergenceError` if an update went wrong.
 
   The batch is written to `diverged_STEP.npz`, under the names of its arrays;
-  with the newest checkpoint before the step it can be replayed.
+  with the newest checkpoint before the step it can be replayed. Every process
+  writes its rows.
   """
   loss, norm = float(metrics.loss), float(metrics.gradient_norm)
   if math.isfinite(loss) and math.isfinite(norm) and loss <= max_loss:
     return
-  path = output / f'diverged_{step}.npz'
-  with replacing(path) as beside:
-    np.savez_compressed(beside, step=step, **arrays)  # pyright: ignore
+  process = jax.process_index()
+  suffix = f'_{process}' if process else ''
+  path = folder / f'diverged_{step}{suffix}.npz'
+  with path.open('wb') as stream:
+    np.savez_compressed(stream, step=step, **arrays)  # pyright: ignore
   raise DivergenceError(
     f'training diverged at step {step}: the loss is {loss:g} (limit'
     f' {max_loss:g}), the gradient norm {norm:g}; the batch is in {path}.'

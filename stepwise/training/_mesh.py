@@ -1,6 +1,7 @@
 """Where a run lives: its mesh, and how batches and parameters lie on it."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -10,50 +11,119 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array
-from stepwise.layers import DEFAULT_RULES, make_mesh, param_shardings
+from stepwise.layers import (
+  DEFAULT_RULES,
+  PARAM_RULES,
+  Rules,
+  change_rules,
+  make_mesh,
+  param_shardings,
+)
 from stepwise.models import Batch
-from stepwise.training._config import MeshConfig
+from stepwise.training._config import MeshConfig, TrainConfig
 
 # Makes the smallest arguments of a model, to initialise it.
 Dummy = Callable[[], tuple[Any, ...]]
 
+# Rows of batches are spread over both.
+ROWS = PartitionSpec(('data', 'fsdp'))
+# Elements of an array that is worth a line of its own.
+_LARGE = 1 << 20
 
-def choose_mesh(config: MeshConfig, batch_size: int, accumulate: int) -> Mesh:
-  """The mesh; every micro-batch must spread evenly over its data axis."""
-  devices = jax.device_count()
-  data = config.data or max(devices // config.model, 1)
-  if data * config.model > devices:
+
+def choose_mesh(config: TrainConfig, devices: Any = None) -> Mesh:
+  """The mesh; all rows that are read at once must spread evenly over it."""
+  devices = jax.devices() if devices is None else devices
+  mesh, accumulate = config.mesh, config.accumulate
+  others = mesh.fsdp * mesh.model
+  data = mesh.data or max(len(devices) // others, 1)
+  if data * others > len(devices):
     raise InputError(
-      f'a {data} x {config.model} mesh needs {data * config.model} devices,'
-      f' there are {devices}.'
+      f'a {_product(data, mesh)} mesh needs {data * others} devices,'
+      f' there are {len(devices)}.'
     )
-  if batch_size // accumulate % data:
+  if config.input.batch_size // accumulate % (data * mesh.fsdp):
     raise InputError(
-      f'batch_size is {batch_size} in {accumulate} micro-batches, each must be'
-      f' a multiple of the {data} data devices.'
+      f'batch_size is {config.input.batch_size} in {accumulate} micro-batches,'
+      f' each must be a multiple of the {data * mesh.fsdp} data devices.'
     )
-  return make_mesh(data, config.model)
+  if config.validation_batch % (data * mesh.fsdp):
+    raise InputError(
+      f'the batch_size of evaluation is {config.validation_batch}, must be a'
+      f' multiple of the {data * mesh.fsdp} data devices.'
+    )
+  return make_mesh(data, mesh.model, devices, fsdp=mesh.fsdp)
 
 
-def param_layout(model: nn.Module, mesh: Mesh, dummy: Dummy) -> tuple[Any, Any]:
+def _product(data: int, mesh: MeshConfig) -> str:
+  sizes = (data, mesh.fsdp, mesh.model) if mesh.fsdp > 1 else (data, mesh.model)
+  return ' x '.join(map(str, sizes))
+
+
+def param_layout(
+  model: nn.Module, mesh: Mesh, dummy: Dummy, changes: Rules = ()
+) -> tuple[Any, Any]:
   """Shapes of the parameters, and where each of them lives."""
   boxed = jax.eval_shape(model.init, jax.random.key(0), *dummy())
-  return nn.unbox(boxed)['params'], param_shardings(boxed, mesh)['params']
+  rules = change_rules(PARAM_RULES, changes)
+  shardings = param_shardings(boxed, mesh, rules)
+  return nn.unbox(boxed)['params'], shardings['params']
+
+
+def describe_layout(shapes: Any) -> list[str]:
+  """How many parameters are spread how, and the large ones that are whole.
+
+  Args:
+    shapes: of parameters, with their shardings.
+  """
+  leaves = jax.tree_util.tree_flatten_with_path(shapes)[0]
+  sizes: dict[str, int] = {}
+  whole = []
+  for path, leaf in leaves:
+    spread = '/'.join(_axes(leaf.sharding.spec)) or 'whole'
+    size = math.prod(leaf.shape)
+    sizes[spread] = sizes.get(spread, 0) + size
+    if spread == 'whole' and size >= _LARGE:
+      whole.append(f'{jax.tree_util.keystr(path, simple=True, separator="/")}')
+  total = sum(sizes.values())
+  lines = [
+    f'{size:,} of {total:,} parameters: {spread}'
+    for spread, size in sorted(sizes.items())
+  ]
+  return lines + [f'whole on every device: {name}' for name in whole]
+
+
+def _axes(spec: PartitionSpec) -> list[str]:
+  found = [axes if isinstance(axes, tuple) else (axes,) for axes in spec]
+  return sorted({axis for axes in found for axis in axes if axis})
+
+
+def local_rows(mesh: Mesh, rows: int) -> np.ndarray:
+  """Those rows of a batch that devices of this process hold, in order."""
+  sharding = NamedSharding(mesh, ROWS)
+  held = sharding.addressable_devices_indices_map((rows,)).values()
+  return np.unique(np.concatenate([np.arange(rows)[index] for index in held]))
 
 
 def place_batch(
-  arrays: dict[str, np.ndarray], mesh: Mesh, kind: Any = Batch
+  arrays: Mapping[str, np.ndarray],
+  mesh: Mesh,
+  kind: Any = Batch,
+  rows: int | None = None,
 ) -> Any:
-  """Puts the rows of a batch, a named tuple, on the data axis.
+  """Puts the rows of a batch, a named tuple, on the devices they belong to.
 
-  Every process holds the whole batch and hands over only its own rows.
+  Args:
+    arrays: the rows of this process, see `local_rows`.
+    mesh: the devices.
+    kind: of named tuple.
+    rows: of all processes; None = there is only one.
   """
-  sharding = NamedSharding(mesh, PartitionSpec('data'))
+  sharding = NamedSharding(mesh, ROWS)
 
   def place(array: np.ndarray) -> Array:
-    return jax.make_array_from_callback(
-      array.shape, sharding, lambda index: array[index]
-    )
+    shape = (rows or len(array), *array.shape[1:])
+    return jax.make_array_from_process_local_data(sharding, array, shape)
 
   fields = [name for name in kind._fields if name in arrays]
   return kind(**{name: place(arrays[name]) for name in fields})
@@ -67,11 +137,14 @@ def gather(tree: Any, mesh: Mesh) -> Any:
   return jax.tree.map(np.asarray, replicate(tree))
 
 
-def with_rules(mesh: Mesh, function: Callable[..., Any]) -> Callable[..., Any]:
+def on_mesh(
+  mesh: Mesh, function: Callable[..., Any], changes: Rules = ()
+) -> Callable[..., Any]:
   """Runs a function where logical axis names mean axes of the mesh."""
+  rules = list(change_rules(DEFAULT_RULES, changes))
 
   def run(*args: Any) -> Any:
-    with jax.set_mesh(mesh), nn.logical_axis_rules(list(DEFAULT_RULES)):
+    with jax.set_mesh(mesh), nn.logical_axis_rules(rules):
       return function(*args)
 
   return run

@@ -1,12 +1,16 @@
-"""Where the numbers of a run go: JSON lines, and TensorBoard if asked."""
+"""Where the numbers of a run go, and how fast it is."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+from etils import epath
 
 from stepwise._errors import InputError
-from stepwise._files import write_text
+from stepwise.training._config import is_local, write_text
+from stepwise.training._flops import peak_flops, product_flops
 
 
 @runtime_checkable
@@ -21,36 +25,41 @@ class MetricWriter(Protocol):
 class JsonLinesWriter:
   """One JSON object per call, `step` first, on disk at once."""
 
-  def __init__(self, path: Path, *, after: int = 0):
+  def __init__(self, path: epath.PathLike, *, after: int = 0):
     """Keeps the lines of a run that continues after a step.
 
     Later ones, and a line that was cut short, belong to steps that come again.
     """
-    kept = list(_lines_until(path, after))
-    write_text(path, ''.join(kept))
-    self._file = path.open('a', encoding='utf-8', newline='\n')
+    self._path = epath.Path(path)
+    self._lines = list(_lines_until(self._path, after))
+    write_text(self._path, ''.join(self._lines))
 
   def write(self, step: int, metrics: Mapping[str, float]) -> None:
-    self._file.write(json.dumps({'step': step, **metrics}) + '\n')
-    self._file.flush()
+    line = json.dumps({'step': step, **metrics}) + '\n'
+    if is_local(self._path):
+      with self._path.open('a') as stream:
+        stream.write(line)
+      return
+    # Nothing can be appended to an object of a bucket.
+    self._lines.append(line)
+    self._path.write_text(''.join(self._lines))
 
   def close(self) -> None:
-    self._file.close()
+    """Every line is written already."""
 
 
-def _lines_until(path: Path, last: int) -> Iterator[str]:
+def _lines_until(path: epath.Path, last: int) -> Iterator[str]:
   if not path.exists():
     return
-  with path.open() as stream:
-    for line in stream:
-      if line.endswith('\n') and json.loads(line)['step'] <= last:
-        yield line
+  for line in path.read_text().splitlines(keepends=True):
+    if line.endswith('\n') and json.loads(line)['step'] <= last:
+      yield line
 
 
 class TensorBoardWriter:
   """Event files, through tensorboardX."""
 
-  def __init__(self, folder: Path, *, after: int = 0):
+  def __init__(self, folder: epath.PathLike, *, after: int = 0):
     try:
       from tensorboardX import SummaryWriter
     except ImportError:
@@ -67,3 +76,48 @@ class TensorBoardWriter:
 
   def close(self) -> None:
     self._writer.close()
+
+
+class SpeedMeter:
+  """Updates and tokens a second, and the share of the devices' peak."""
+
+  def __init__(self, programs: Any, step: int, peak: float | None = None):
+    """`peak` is FLOP/s of all devices; None = what is known of them."""
+    self._programs = programs
+    self._peak = peak or peak_flops(programs.mesh.devices.flat)
+    self._flops: dict[Any, float] = {}
+    self.restart(step)
+
+  def restart(self, step: int) -> None:
+    """Leaves out what was done since, such as an evaluation."""
+    self._since, self._then = step, time.monotonic()
+    self._tokens: list[jax.Array] = []
+    self._work = 0.0
+
+  def add(self, batch: Any, tokens: jax.Array) -> None:
+    """Counts an update, without waiting for it."""
+    self._tokens.append(tokens)
+    if self._peak:
+      self._work += self._flops_of(batch)
+
+  def measure(self, step: int) -> dict[str, float]:
+    """Since the last call."""
+    tokens = sum(float(count) for count in self._tokens)
+    seconds = max(time.monotonic() - self._then, 1e-9)
+    numbers = {
+      'train/steps_per_second': (step - self._since) / seconds,
+      'train/tokens_per_second': tokens / seconds,
+    }
+    if self._peak:
+      numbers['train/mfu'] = self._work / seconds / self._peak
+    self.restart(step)
+    return numbers
+
+  def _flops_of(self, batch: Any) -> float:
+    """Of an update: the forward pass and twice that for the backward one."""
+    key = tuple((x.shape, str(x.dtype)) for x in jax.tree.leaves(batch))
+    if key not in self._flops:
+      programs = self._programs
+      forward = product_flops(programs.task.loss, programs.shapes.params, batch)
+      self._flops[key] = 3 * forward
+    return self._flops[key]

@@ -12,9 +12,10 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
+from stepwise.layers import Rules
 from stepwise.models import Batch, Loss, LossSums, ModelConfig
 from stepwise.training._config import OptimizerConfig
-from stepwise.training._mesh import Dummy, param_layout, with_rules
+from stepwise.training._mesh import ROWS, Dummy, on_mesh, param_layout
 
 Schedule = Callable[[Any], jax.Array]
 
@@ -43,6 +44,7 @@ class StepMetrics(NamedTuple):
   loss: Float[Array, '']
   accuracy: Float[Array, '']
   gradient_norm: Float[Array, '']
+  tokens: Int[Array, '']
 
 
 def make_schedule(
@@ -157,12 +159,13 @@ def state_shardings(
   optimizer: optax.GradientTransformation,
   mesh: Mesh,
   dummy: Dummy,
+  rules: Rules = (),
 ) -> TrainState:
   """Where every part of the state lives; moments lie beside parameters.
 
-  `dummy` makes the smallest arguments of the model.
+  `dummy` makes the smallest arguments of the model; `rules` replace others.
   """
-  values, params = param_layout(model, mesh, dummy)
+  values, params = param_layout(model, mesh, dummy, rules)
   whole = NamedSharding(mesh, PartitionSpec())
   shapes = jax.eval_shape(optimizer.init, values)
   moments = optax.tree.map_params(
@@ -204,13 +207,22 @@ def _new_state(
   )
 
 
+def row_tokens(batch: Batch) -> Int[Array, ' batch']:
+  """Real tokens of every document; a row without any is empty."""
+  return (batch.unit_ids >= 0).sum(axis=1)
+
+
 def make_update(
-  loss: Loss, optimizer: optax.GradientTransformation, accumulate: int
+  loss: Loss,
+  optimizer: optax.GradientTransformation,
+  accumulate: int,
+  tokens: Callable[[Any], Array] = row_tokens,
 ) -> Callable[[TrainState, Any], tuple[TrainState, StepMetrics]]:
   """One update, not compiled: `(state, batch) -> (state, metrics)`.
 
   The gradient is that of the mean over the terms of the whole batch, however
-  many micro-batches it is summed from.
+  many micro-batches it is summed from. A batch with empty rows, the last one of
+  its size, counts as the part of a batch that it is.
   """
 
   def update(state: TrainState, batch: Any) -> tuple[TrainState, StepMetrics]:
@@ -218,11 +230,13 @@ def make_update(
     keys = jax.random.split(jax.random.fold_in(key, state.step), accumulate)
     sums, grads = _sum_gradients(loss, state.params, batch, keys)
     weight = jnp.maximum(sums.weight, 1)
-    grads = jax.tree.map(lambda g: g / weight.astype(g.dtype), grads)
+    rows = tokens(batch)
+    scale = (rows > 0).mean() / weight
+    grads = jax.tree.map(lambda g: g * scale.astype(g.dtype), grads)
     updates, opt_state = optimizer.update(grads, state.opt_state, state.params)
     params = optax.apply_updates(state.params, updates)
     metrics = StepMetrics(
-      sums.mean, sums.correct / weight, optax.tree.norm(grads)
+      sums.mean, sums.correct / weight, optax.tree.norm(grads), rows.sum()
     )
     return TrainState(state.step + 1, params, opt_state, state.rng), metrics
 
@@ -234,10 +248,11 @@ def jit_update(
   optimizer: optax.GradientTransformation,
   accumulate: int,
   shardings: TrainState,
+  tokens: Callable[[Any], Array] = row_tokens,
 ) -> Any:
   """`make_update`, compiled; the state it is given is used up."""
   return jax.jit(
-    make_update(loss, optimizer, accumulate),
+    make_update(loss, optimizer, accumulate, tokens),
     donate_argnums=0,
     out_shardings=(shardings, None),
   )
@@ -277,12 +292,12 @@ def lower_update(
   model, dummy = config.build(), config.smallest_inputs
   shardings = state_shardings(model, optimizer, mesh, dummy)
   update = jit_update(config.loss(model), optimizer, accumulate, shardings)
-  rows = NamedSharding(mesh, PartitionSpec('data'))
+  rows = NamedSharding(mesh, ROWS)
   placed = jax.tree.map(
     lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=rows), batch
   )
   shapes = state_shapes(model, optimizer, shardings, dummy)
-  return with_rules(mesh, update.lower)(shapes, placed)
+  return on_mesh(mesh, update.lower)(shapes, placed)
 
 
 def _sum_gradients(

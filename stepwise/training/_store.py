@@ -1,55 +1,67 @@
-"""Checkpoints that are loaded whole or not at all.
+"""Checkpoints: whole or not at all, on any file system, best and newest kept.
 
-orbax writes them asynchronously. When one is complete its files are sealed: a
-digest of each is stored beside them. A folder whose seal is missing or does
-not match, because the run was killed or the disk was not kind, is set aside
-before anything is loaded.
+orbax writes them asynchronously and commits each at once: what has its final
+name is complete. On a local disk a thread then seals it, that is, stores a
+digest of every file beside it, so that damage of later days is found before
+anything is loaded. A checkpoint without a seal is complete all the same.
+
+Scores come after the checkpoint they belong to: evaluating takes long, and a
+run that dies meanwhile has lost nothing. So they are in a file of their own.
 """
 
 import hashlib
 import json
-import os
+import math
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jax
 import orbax.checkpoint as ocp
-from jax.experimental import multihost_utils
-from orbax.checkpoint import checkpoint_managers
+from etils import epath
 
 from stepwise._errors import InputError
-from stepwise._files import write_json
-from stepwise.training._config import CheckpointConfig
+from stepwise.training._config import CheckpointConfig, is_local, write_text
+from stepwise.training._processes import wait_for_all
 from stepwise.training._step import TrainState
 
 _SEAL = 'seal.json'
+_SCORES = 'scores.json'
 _DAMAGED = 'damaged'
 
 
 class CheckpointStore:
   """The checkpoints of one run, in one folder."""
 
-  def __init__(
-    self, directory: Path, config: CheckpointConfig, *, ranked: bool
-  ):
-    """Opens the folder; unsealed and damaged checkpoints are set aside.
+  def __init__(self, directory: epath.PathLike, config: CheckpointConfig):
+    """Opens the folder; damaged checkpoints are set aside.
 
     Args:
-      directory: created if missing.
+      directory: created if missing; local, or such as `gs://bucket/run`.
       config: what to keep.
-      ranked: whether checkpoints come with metrics, so that one is best.
     """
-    self._directory = directory.resolve()
-    self._ranked = ranked
+    self._directory = epath.Path(directory)
+    self._config = config
+    if is_local(self._directory):
+      self._directory = self._directory.resolve()
     if jax.process_index() == 0:
       self._directory.mkdir(parents=True, exist_ok=True)
       set_aside_damaged(self._directory)
-    _wait_for_all('damaged checkpoints are set aside')
+    wait_for_all('damaged checkpoints are set aside')
+    self._scores = read_scores(self._directory)
     self._manager = ocp.CheckpointManager(
-      self._directory, options=_options(config, ranked)
+      self._directory,
+      options=ocp.CheckpointManagerOptions(
+        preservation_policy=_LastAndBest(self),
+        cleanup_tmp_directories=True,
+      ),
     )
+    self._closing = threading.Event()
+    self._pool = ThreadPoolExecutor(max_workers=1)
+    self._sealing: list[Future[None]] = []
 
   @property
   def latest_step(self) -> int | None:
@@ -57,15 +69,14 @@ class CheckpointStore:
 
   @property
   def best_step(self) -> int | None:
-    """That with the best metric; None if there are no metrics."""
-    return self._manager.best_step() if self._ranked else None
+    """That with the best score; None if there is no score."""
+    return best_step(self._scores, self._manager.all_steps(), self._config)
+
+  def is_scored(self, step: int) -> bool:
+    return step in self._scores
 
   def save(
-    self,
-    step: int,
-    state: TrainState,
-    position: dict[str, Any],
-    metrics: dict[str, float] | None = None,
+    self, step: int, state: TrainState, position: dict[str, Any]
   ) -> None:
     """Begins to save; returns as soon as the state has left the devices.
 
@@ -73,7 +84,6 @@ class CheckpointStore:
       step: name of the checkpoint.
       state: what to save.
       position: of the input, as its `get_state` returns it.
-      metrics: of the evaluation at this step, if there was one.
     """
     if step in self._manager.all_steps():
       return
@@ -83,16 +93,21 @@ class CheckpointStore:
         state=ocp.args.StandardSave(state._asdict()),
         input=ocp.args.JsonSave(position),
       ),
-      metrics=metrics,
     )
+    if jax.process_index() == 0 and is_local(self._directory):
+      folder = self._directory / str(step)
+      self._sealing.append(self._pool.submit(self._seal_committed, folder))
 
-  def seal_finished(self) -> None:
-    """Seals what is complete by now; cheap if there is nothing new."""
-    if jax.process_index() or self._manager.is_saving_in_progress():
-      return
-    for folder in _step_folders(self._directory):
-      if not (folder / _SEAL).exists():
-        seal(folder)
+  def score(self, step: int, metrics: dict[str, float]) -> None:
+    """Notes how good the checkpoint of a step is."""
+    name = self._config.best_metric
+    if name not in metrics:
+      raise InputError(
+        f'best_metric is {name!r}, the evaluation has {sorted(metrics)}.'
+      )
+    self._scores[step] = metrics[name]
+    if jax.process_index() == 0:
+      write_text(self._directory / _SCORES, json.dumps(self._scores))
 
   def restore(
     self, step: int, shapes: TrainState
@@ -110,24 +125,78 @@ class CheckpointStore:
   def wait(self) -> None:
     """Returns when everything is saved and sealed."""
     self._manager.wait_until_finished()
-    self.seal_finished()
-    _wait_for_all('checkpoints are sealed')
+    for sealing in self._sealing:
+      sealing.result()
+    self._sealing.clear()
+    wait_for_all('checkpoints are complete')
 
   def close(self) -> None:
+    self._closing.set()
+    self._pool.shutdown()
     self._manager.close()
 
+  def _seal_committed(self, folder: epath.Path) -> None:
+    """Waits for orbax to commit; never in the way of an update."""
+    while not folder.exists():
+      if self._closing.wait(0.1):
+        return
+    try:
+      seal(folder)
+    except FileNotFoundError:
+      return  # No longer among those to keep.
 
-def seal(folder: Path) -> None:
+
+class _LastAndBest:
+  """What to keep when another checkpoint was saved."""
+
+  def __init__(self, store: CheckpointStore):
+    self._store = store
+
+  def should_preserve(
+    self, checkpoints: Sequence[Any], *, context: Any
+  ) -> list[bool]:
+    del context
+    store = self._store
+    steps = [checkpoint.step for checkpoint in checkpoints]
+    kept = set(sorted(steps)[-store._config.keep_last :])
+    kept.add(best_step(store._scores, steps, store._config))
+    return [step in kept for step in steps]
+
+
+def best_step(
+  scores: dict[int, float], steps: Sequence[int], config: CheckpointConfig
+) -> int | None:
+  """The earliest step with the best score; None if no step has one."""
+  found = {
+    step: scores[step]
+    for step in sorted(steps)
+    if not math.isnan(scores.get(step, math.nan))
+  }
+  choose = min if config.best_mode == 'min' else max
+  return choose(found, key=found.__getitem__) if found else None
+
+
+def read_scores(directory: epath.Path) -> dict[int, float]:
+  path = directory / _SCORES
+  if not path.exists():
+    return {}
+  return {int(k): v for k, v in json.loads(path.read_text()).items()}
+
+
+def seal(folder: epath.Path) -> None:
   """Records the digest of every file of a complete checkpoint."""
-  write_json(folder / _SEAL, dict(_digests(folder)))
+  write_text(folder / _SEAL, json.dumps(dict(_digests(folder))))
 
 
-def damage(folder: Path) -> str | None:
-  """What is wrong with a checkpoint, or None."""
+def damage(folder: epath.Path) -> str | None:
+  """What is wrong with a checkpoint that was complete, or None."""
+  path = folder / _SEAL
+  if not path.exists():
+    return None
   try:
-    sealed = json.loads((folder / _SEAL).read_text())
-  except (FileNotFoundError, ValueError):
-    return 'it was never completed'
+    sealed = json.loads(path.read_text())
+  except ValueError:
+    return f'{_SEAL} is damaged'
   found = dict(_digests(folder))
   missing = sorted(sealed.keys() - found.keys())
   if missing:
@@ -136,7 +205,7 @@ def damage(folder: Path) -> str | None:
   return f'{changed[0]} is damaged' if changed else None
 
 
-def set_aside_damaged(directory: Path) -> None:
+def set_aside_damaged(directory: epath.Path) -> None:
   """Moves checkpoints that cannot be trusted out of the way, with a warning."""
   for folder in _step_folders(directory):
     reason = damage(folder)
@@ -145,61 +214,24 @@ def set_aside_damaged(directory: Path) -> None:
     aside = directory.parent / _DAMAGED
     aside.mkdir(exist_ok=True)
     number = len(list(aside.iterdir()))
-    os.replace(folder, aside / f'{folder.name}-{number}')
+    folder.rename(aside / f'{folder.name}-{number}')
     warnings.warn(
       f'the checkpoint of step {folder.name} is skipped: {reason}.',
       stacklevel=2,
     )
 
 
-def _options(
-  config: CheckpointConfig, ranked: bool
-) -> ocp.CheckpointManagerOptions:
-  latest = checkpoint_managers.LatestN(config.keep_last)
-  if not ranked:
-    return ocp.CheckpointManagerOptions(
-      preservation_policy=latest, cleanup_tmp_directories=True
-    )
-
-  def metric(metrics: dict[str, float]) -> float:
-    if config.best_metric not in metrics:
-      raise InputError(
-        f'best_metric is {config.best_metric!r}, the evaluation has'
-        f' {sorted(metrics)}.'
-      )
-    return metrics[config.best_metric]
-
-  best = checkpoint_managers.BestN(
-    get_metric_fn=metric,
-    reverse=config.best_mode == 'min',
-    n=1,
-    keep_checkpoints_without_metrics=False,
-  )
-  return ocp.CheckpointManagerOptions(
-    preservation_policy=checkpoint_managers.AnyPreservationPolicy(
-      [latest, best]
-    ),
-    best_fn=metric,
-    best_mode=config.best_mode,
-    cleanup_tmp_directories=True,
-  )
-
-
-def _step_folders(directory: Path) -> list[Path]:
+def _step_folders(directory: epath.Path) -> list[epath.Path]:
   return sorted(
     (path for path in directory.iterdir() if path.name.isdigit()),
     key=lambda path: int(path.name),
   )
 
 
-def _digests(folder: Path) -> Iterator[tuple[str, str]]:
-  for path in sorted(folder.rglob('*')):
+def _digests(folder: epath.Path) -> Iterator[tuple[str, str]]:
+  local = Path(folder)
+  for path in sorted(local.rglob('*')):
     if path.is_file() and not path.name.startswith(_SEAL):
       with path.open('rb') as stream:
         digest = hashlib.file_digest(stream, 'blake2b').hexdigest()
-      yield str(path.relative_to(folder)), digest
-
-
-def _wait_for_all(what: str) -> None:
-  if jax.process_count() > 1:
-    multihost_utils.sync_global_devices(what)
+      yield str(path.relative_to(local)), digest

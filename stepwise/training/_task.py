@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import grain
+import numpy as np
 from flax import linen as nn
 
 from stepwise._errors import InputError
+from stepwise._typing import Array
+from stepwise.data import Buckets
 from stepwise.documents import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
 from stepwise.inference import PredictConfig, Predictor, Reading
@@ -15,14 +18,15 @@ from stepwise.models import Batch, Loss, ModelConfig
 from stepwise.training._config import TrainConfig
 from stepwise.training._input import (
   Arrays,
-  Examples,
   Labelled,
   load_labelled,
   open_batches,
   training_examples,
   validation_batches,
+  validation_examples,
 )
 from stepwise.training._models import resolve_model
+from stepwise.training._step import row_tokens
 
 # Takes the parameters as numpy arrays, returns named numbers.
 Evaluator = Callable[[Any], dict[str, float]]
@@ -33,11 +37,11 @@ class Validation:
   """What a model is measured on.
 
   Attributes:
-    batches: makes all of them, for the loss.
+    batches: makes the given rows of all of them, for the loss.
     evaluators: of more metrics.
   """
 
-  batches: Callable[[], Iterable[Arrays]]
+  batches: Callable[[np.ndarray], Iterable[Arrays]]
   evaluators: Sequence[Evaluator] = ()
 
 
@@ -52,8 +56,9 @@ class TrainingTask:
     loss: `(params, batch, rng) -> LossSums`; no rng means no dropout.
     dummy: makes the smallest arguments of the module, to initialise it.
     batch: the named tuple that arrays of a batch become.
-    open_input: an iterator over training batches, with `get_state` and
-      `set_state`; reads the examples.
+    tokens: real ones of every row of a batch; an empty row has none.
+    open_input: reads the examples; an iterator over the given rows of training
+      batches, with `get_state` and `set_state`.
     open_validation: reads those of validation; None if there are none.
   """
 
@@ -63,7 +68,8 @@ class TrainingTask:
   loss: Loss
   dummy: Callable[[], tuple[Any, ...]]
   batch: Any
-  open_input: Callable[[], grain.DatasetIterator[Arrays]]
+  tokens: Callable[[Any], Array]
+  open_input: Callable[[np.ndarray], grain.DatasetIterator[Arrays]]
   open_validation: Callable[[], Validation | None]
 
 
@@ -72,10 +78,10 @@ def selector_task(config: TrainConfig) -> TrainingTask:
   model = resolve_model(config.model)
   module = model.build()
 
-  def open_input() -> grain.DatasetIterator[Arrays]:
+  def open_input(rows: np.ndarray) -> grain.DatasetIterator[Arrays]:
     examples = training_examples(config.input, model)
     return open_batches(
-      examples, config.input, seed=config.seed, steps=config.steps
+      examples, config.input, seed=config.seed, steps=config.steps, rows=rows
     )
 
   def open_validation() -> Validation | None:
@@ -83,14 +89,16 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     if evaluation.validation is None:
       return None
     labelled = load_labelled(evaluation.validation, model)
-    batch_size = evaluation.batch_size or config.input.batch_size
+    examples = validation_examples(labelled, config.input)
+    size = config.validation_batch
     evaluators = []
     if evaluation.documents is not None:
       documents, predict = evaluation.documents, evaluation.predict
-      evaluators = [rouge_evaluator(model, labelled, documents, predict)]
+      evaluators = [
+        rouge_evaluator(model, labelled, documents, predict, examples.buckets)
+      ]
     return Validation(
-      lambda: validation_batches(labelled, config.input.examples, batch_size),
-      evaluators,
+      lambda rows: validation_batches(examples, size, rows), evaluators
     )
 
   return TrainingTask(
@@ -100,6 +108,7 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     loss=model.loss(module, positive_weight=config.positive_weight),
     dummy=model.smallest_inputs,
     batch=Batch,
+    tokens=row_tokens,
     open_input=open_input,
     open_validation=open_validation,
   )
@@ -110,6 +119,7 @@ def rouge_evaluator(
   labelled: Sequence[Labelled],
   documents: str,
   config: PredictConfig,
+  buckets: Buckets,
 ) -> Evaluator:
   """Mean ROUGE F1 (0 to 100) of decoded summaries.
 
@@ -118,9 +128,9 @@ def rouge_evaluator(
     labelled: validation records.
     documents: the file they were built from, with reference summaries.
     config: how to decode.
+    buckets: sizes of batches.
   """
   readings = _readings(labelled, documents)
-  buckets = Examples(labelled, 'all').buckets
 
   def evaluate(params: Any) -> dict[str, float]:
     chosen = Predictor(model, params, config, buckets)(readings)

@@ -92,6 +92,30 @@ def test_a_dimension_the_mesh_does_not_divide_stays_whole(mesh):
   assert found['stack/layer_0/long_feed_forward/in/bias'] == ('model',)
 
 
+def test_a_table_of_odd_rows_is_divided_by_columns(mesh):
+  odd = dataclasses.replace(BERT, vocab=29)
+  found = specs(TransformerEncoder(odd), mesh, TOKENS, TOKENS > 3)
+  assert found['embeddings/token/embedding'] == (None, 'model')
+
+
+def test_what_rows_are_spread_over_shares_parameters_too():
+  found = specs(
+    TransformerEncoder(dataclasses.replace(BERT, vocab=29)),
+    make_mesh(2, 2, fsdp=2),
+    *(TOKENS, TOKENS > 3),
+  )
+  layer = 'stack/layers_0'
+  expected = {
+    'embeddings/token/embedding': (None, 'model'),
+    'embeddings/position/embedding': (None, 'fsdp'),
+    f'{layer}/self_attention/query/kernel': ('fsdp', 'model', None),
+    f'{layer}/self_attention/output/kernel': ('model', None, 'fsdp'),
+    f'{layer}/self_attention/output/bias': (None,),
+    f'{layer}/feed_forward/in/kernel': ('fsdp', 'model'),
+  }
+  assert {path: found[path] for path in expected} == expected
+
+
 def test_initial_parameters_are_born_where_they_belong(mesh):
   module = ETCEncoder(ETC)
   variables = init_sharded(module, mesh, jax.random.key(0), *ETC_INPUTS)
@@ -195,9 +219,9 @@ def test_activations_are_constrained(mesh):
   """The batch is not sharded here: only the constraints can split it."""
   constrained = compiled_text(mesh, ETC_INPUTS, DEFAULT_RULES)
   # Heads: batch over data, heads over model.
-  assert '[{"data"}, {}, {"model"}, {}]' in constrained
+  assert '[{"data", "fsdp"}, {}, {"model"}, {}]' in constrained
   # Streams: batch over data.
-  assert '[{"data"}, {}, {}]' in constrained
+  assert '[{"data", "fsdp"}, {}, {}]' in constrained
   assert '{"data"}' not in compiled_text(mesh, ETC_INPUTS, ())
 
 
@@ -245,7 +269,7 @@ def test_too_many_devices_are_refused():
 def test_a_mesh_may_use_some_devices():
   devices = jax.devices()[2:6]
   mesh = make_mesh(2, 1, devices)
-  assert mesh.shape == {'data': 2, 'model': 1}
+  assert mesh.shape == {'data': 2, 'fsdp': 1, 'model': 1}
   assert list(mesh.devices.ravel()) == devices[:2]
 
 

@@ -1,8 +1,10 @@
 """Batches: every example once an epoch, the same ones again after a stop."""
 
 import dataclasses
+import gzip
 from collections import Counter
 
+import jax
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from stepwise.training._input import (
   load_labelled,
   open_batches,
   validation_batches,
+  validation_examples,
 )
 from tests.training.runs import write_records
 
@@ -164,19 +167,75 @@ def test_extractive_targets_are_sets(tmp_path):
   path = write_records(tmp_path, extractive=True)
   labelled = load_labelled(str(path), TWIN)
   arrays = source(labelled, 'sample')[0]
-  assert arrays['targets'].shape[1] == 2
+  assert arrays['targets'].shape[1] == 1
   assert (arrays['plan'] == -1).all()
 
 
 def test_validation_reads_everything_once_in_order(labelled):
   found = [
     row
-    for arrays in validation_batches(labelled, 'sample', 4)
+    for arrays in validation_batches(Examples(labelled, 'all'), 4)
     for row in rows(arrays)
   ]
   assert [tokens for tokens, _ in found] == [
     tuple(record.tokens.tolist()) for record, _ in labelled
   ]
+
+
+def joined(parts):
+  """Rows of several processes as one batch."""
+  return {
+    name: np.concatenate([part[name] for part in parts]) for name in parts[0]
+  }
+
+
+@pytest.mark.parametrize('mode', ['all', 'sample'])
+def test_processes_make_rows_of_the_same_batches(labelled, mode):
+  examples = Examples(labelled, mode)
+  options = {'batch_size': 4, 'seed': 3, 'length': 9}
+  whole = TrainingBatches(examples, **options)
+  parts = [
+    TrainingBatches(examples, **options, rows=np.array(rows))
+    for rows in ([0], [1, 2, 3])
+  ]
+  for index in range(whole.per_epoch):
+    found = joined([part[index] for part in parts])
+    jax.tree.map(np.testing.assert_array_equal, found, whole[index])
+
+
+def test_files_are_read_as_one(labelled, records, tmp_path):
+  lines = records.read_text().splitlines(keepends=True)
+  (tmp_path / 'part-0.jsonl').write_text(''.join(lines[:5]))
+  with gzip.open(tmp_path / 'part-1.jsonl.gz', 'wt') as stream:
+    stream.write(''.join(lines[5:]))
+  found = load_labelled(str(tmp_path / 'part-*'), HIBERT)
+  assert len(found) == len(labelled) == len(lines)
+  for left, right in zip(found, labelled, strict=True):
+    assert left[0].id == right[0].id
+    assert left[1] == right[1]
+    np.testing.assert_array_equal(left[0].tokens, right[0].tokens)
+  with pytest.raises(InputError, match=r'none-\*: no such file'):
+    load_labelled(str(tmp_path / 'none-*'), HIBERT)
+
+
+def test_too_many_steps_are_refused_before_training(labelled):
+  with pytest.raises(InputError, match='2 steps but plan_steps is 1'):
+    Examples(labelled, 'all', steps=1)
+  assert Examples(labelled, 'all', steps=1, learn_steps=1).steps == 1
+
+
+def test_sampled_runs_are_validated_step_by_step(labelled, records):
+  """In the buckets of the run, with one step of a document in a row."""
+  config = InputConfig(
+    *(str(records), 4, 'sample'), buckets=Buckets((64,), (8,)), plan_steps=5
+  )
+  examples = validation_examples(labelled, config)
+  found = list(validation_batches(examples, 4))
+  assert {batch['targets'].shape for batch in found} == {(4, 1)}
+  assert {batch['plan'].shape for batch in found} == {(4, 5)}
+  assert {batch['tokens'].shape for batch in found} == {(4, 64)}
+  steps = sum(1 + len(oracle) for _, oracle in labelled)
+  assert sum((batch['targets'] >= 0).sum() for batch in found) == steps
 
 
 def test_records_must_fit_the_model(records, tmp_path):

@@ -1,7 +1,9 @@
 """Runs: continued, moved to other devices, measured, and stopped."""
 
 import json
+import os
 import shutil
+import signal
 from dataclasses import replace
 
 import jax
@@ -18,10 +20,11 @@ from stepwise.training import (
   MeshConfig,
   ModelSpec,
   OptimizerConfig,
+  PreemptionError,
   load_trained,
   train,
 )
-from stepwise.training._loop import _make_problem
+from stepwise.training._loop import make_programs
 from stepwise.training._task import selector_task
 from tests.training.runs import (
   BUCKETS,
@@ -171,12 +174,71 @@ def test_the_best_checkpoint_is_kept_and_returned(records, tmp_path):
     config, tmp_path, evaluators=[lambda params: {'test/score': next(scores)}]
   )
   assert result.step == 2
-  kept = {path.name for path in (tmp_path / 'checkpoints').iterdir()}
+  kept = {path.name for path in (tmp_path / 'checkpoints').glob('[0-9]*')}
   assert kept == {'2', '4'}
   assert logged(tmp_path, 'test/score') == {1: 3.0, 2: 9.0, 3: 5.0, 4: 4.0}
   rouge = logged(tmp_path, 'validation/rouge1')
   assert all(0 < score < 100 for score in rouge.values())
   assert len(logged(tmp_path, 'validation/loss')) == STEPS
+
+
+def test_a_run_is_saved_before_it_is_evaluated(records, tmp_path):
+  """What a failing evaluation leaves is evaluated when the run goes on."""
+  config = tiny_config(records, evaluation=with_validation(records, every=3))
+
+  def fail(params):
+    raise RuntimeError('no memory left')
+
+  with pytest.raises(RuntimeError, match='no memory left'):
+    train(config, tmp_path, evaluators=[fail])
+  assert (tmp_path / 'checkpoints' / '3').is_dir()
+  steps, seen = [], []
+
+  def note(params):
+    seen.append(len(steps))
+    return {}
+
+  train(
+    config,
+    tmp_path,
+    evaluators=[note],
+    on_step=lambda step, _: steps.append(step),
+  )
+  assert steps == [4]
+  # Step 3 before anything else, step 4 before `on_step` tells of it.
+  assert seen == [0, 0]
+  assert list(logged(tmp_path, 'validation/loss')) == [3, 4]
+
+
+def test_a_signal_saves_and_stops(records, tmp_path):
+  config = tiny_config(records, checkpoints=CheckpointConfig(every=100))
+
+  def interrupt(step, metrics):
+    if step == 2:
+      os.kill(os.getpid(), signal.SIGTERM)
+
+  before = signal.getsignal(signal.SIGTERM)
+  with pytest.raises(PreemptionError, match='after step 3, which is saved'):
+    train(config, tmp_path, on_step=interrupt)
+  assert signal.getsignal(signal.SIGTERM) is before
+  steps = []
+  train(config, tmp_path, on_step=lambda step, _: steps.append(step))
+  assert steps == [4]
+
+
+def test_speed_and_layout_are_written(whole):
+  output, _ = whole
+  for name in ('steps_per_second', 'tokens_per_second'):
+    assert all(rate > 0 for rate in logged(output, f'train/{name}').values())
+  layout = (output / 'layout.txt').read_text().splitlines()
+  assert layout[0] == 'mesh: data 1, fsdp 1, model 1'
+  assert layout[1].endswith('parameters: whole')
+
+
+def test_some_updates_can_be_traced(config, tmp_path):
+  longer = replace(config, steps=5, profile=1)
+  train(longer, tmp_path)
+  assert list((tmp_path / 'profile').rglob('*.trace.json.gz'))
 
 
 def test_a_diverged_run_stops_with_its_batch(records, tmp_path):
@@ -203,7 +265,7 @@ def test_a_saved_batch_replays_the_failure(records, tmp_path):
   task = selector_task(config)
   with np.load(tmp_path / 'diverged_1.npz') as saved:
     batch = Batch.of({k: saved[k] for k in saved.files if k != 'step'})
-  again = task.loss(_make_problem(config, task).init().params, batch)
+  again = task.loss(make_programs(config, task).init().params, batch)
   np.testing.assert_allclose(float(again.mean), loss, rtol=1e-3)
 
 
@@ -225,6 +287,12 @@ def test_batches_must_spread_over_devices(config, tmp_path):
     train(replace(config, mesh=MeshConfig(data=3)), tmp_path)
   with pytest.raises(InputError, match='9 x 1 mesh needs 9 devices'):
     train(replace(config, mesh=MeshConfig(data=9)), tmp_path)
+  with pytest.raises(InputError, match='2 x 8 x 1 mesh needs 16 devices'):
+    train(replace(config, mesh=MeshConfig(data=2, fsdp=8)), tmp_path)
+  uneven = with_validation(config.input.train, batch_size=3)
+  mesh = MeshConfig(data=2)
+  with pytest.raises(InputError, match='of evaluation is 3, must be a multip'):
+    train(replace(config, mesh=mesh, evaluation=uneven), tmp_path)
 
 
 def test_nothing_to_load(config, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from stepwise.layers import make_mesh
 from stepwise.training import ModelSpec, lower_update, resolve_model
 from stepwise.training._input import Examples, TrainingBatches, load_labelled
-from stepwise.training._mesh import gather, place_batch, with_rules
+from stepwise.training._mesh import gather, on_mesh, place_batch
 from stepwise.training._step import init_state, make_update, state_shardings
 from tests.training.runs import BUCKETS, write_records
 
@@ -29,7 +29,7 @@ def gradients(arrays, accumulate, data, model_axis):
   shardings = state_shardings(model, optimizer, mesh, CONFIG.smallest_inputs)
   state = init_state(model, optimizer, 0, shardings, CONFIG.smallest_inputs)
   update = make_update(CONFIG.loss(model), optimizer, accumulate)
-  step = with_rules(mesh, jax.jit(update, out_shardings=(shardings, None)))
+  step = on_mesh(mesh, jax.jit(update, out_shardings=(shardings, None)))
   new, metrics = step(state, place_batch(arrays, mesh))
   before, after = gather((state.params, new.params), mesh)
   return jax.tree.map(np.subtract, before, after), metrics
@@ -48,6 +48,22 @@ def test_a_lowered_update_is_the_update(arrays):
   expected, expected_metrics = gradients(arrays, 2, 1, 1)
   jax.tree.map(np.testing.assert_array_equal, found, expected)
   assert metrics == expected_metrics
+
+
+def test_a_batch_with_empty_rows_counts_as_a_part(arrays):
+  """One document among four rows pulls a quarter as much as it would alone."""
+  alone = {name: array[:1] for name, array in arrays.items()}
+  empty = {'tokens': 0, 'valid': False, 'num_units': 0}
+  part = {name: array.copy() for name, array in arrays.items()}
+  for name, array in part.items():
+    array[1:] = empty.get(name, -1)
+  whole, metrics = gradients(alone, 1, 1, 1)
+  found, part_metrics = gradients(part, 1, 1, 1)
+  jax.tree.map(
+    lambda x, y: np.testing.assert_allclose(4 * x, y, atol=1e-6), found, whole
+  )
+  np.testing.assert_allclose(part_metrics.loss, metrics.loss, rtol=1e-6)
+  assert part_metrics.tokens == (arrays['unit_ids'][:1] >= 0).sum()
 
 
 @pytest.fixture(scope='module')

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from etils import epath
 
 from stepwise._errors import InputError
 from stepwise.training import CheckpointConfig, CheckpointStore, TrainState
@@ -18,7 +19,7 @@ def state(step):
 @pytest.fixture
 def folder(tmp_path):
   """A sealed folder of two files."""
-  folder = tmp_path / 'checkpoints' / '7'
+  folder = epath.Path(tmp_path) / 'checkpoints' / '7'
   (folder / 'deep').mkdir(parents=True)
   (folder / 'deep' / 'weights').write_bytes(b'0123456789')
   (folder / 'other').write_bytes(b'x')
@@ -38,10 +39,6 @@ def remove(folder):
   (folder / 'other').unlink()
 
 
-def unseal(folder):
-  (folder / 'seal.json').unlink()
-
-
 def tear_seal(folder):
   (folder / 'seal.json').write_text('{"deep/wei')
 
@@ -52,8 +49,7 @@ def tear_seal(folder):
     (truncate, 'deep/weights is damaged'),
     (flip, 'deep/weights is damaged'),
     (remove, 'other is missing'),
-    (unseal, 'it was never completed'),
-    (tear_seal, 'it was never completed'),
+    (tear_seal, 'seal.json is damaged'),
   ],
 )
 def test_every_damage_is_found_and_set_aside(folder, harm, reason):
@@ -66,19 +62,32 @@ def test_every_damage_is_found_and_set_aside(folder, harm, reason):
   assert (folder.parents[1] / 'damaged' / '7-0').is_dir()
 
 
-def test_a_whole_checkpoint_stays(folder):
+def test_a_whole_checkpoint_stays_sealed_or_not(folder):
   set_aside_damaged(folder.parent)
-  assert damage(folder) is None
+  (folder / 'seal.json').unlink()
+  set_aside_damaged(folder.parent)
+  assert folder.exists()
+
+
+def saved(directory, config, steps, scores=()):
+  store = CheckpointStore(directory, config)
+  for step in steps:
+    store.save(step, state(step), {'next_index': step})
+    if step in scores:
+      store.score(step, {'validation/loss': scores[step]})
+  store.wait()
+  store.close()
+
+
+def kept(directory):
+  return {int(path.name) for path in directory.iterdir() if path.is_dir()}
 
 
 def test_states_come_back_with_the_position(tmp_path):
   config = CheckpointConfig(keep_last=2)
-  store = CheckpointStore(tmp_path, config, ranked=False)
-  for step in (1, 2, 3):
-    store.save(step, state(step), {'next_index': step})
-  store.wait()
-  store.close()
-  again = CheckpointStore(tmp_path, config, ranked=False)
+  saved(tmp_path, config, (1, 2, 3))
+  assert (tmp_path / '3' / 'seal.json').exists()
+  again = CheckpointStore(tmp_path, config)
   assert again.latest_step == 3
   assert again.best_step is None
   assert not (tmp_path / '1').exists()
@@ -88,12 +97,33 @@ def test_states_come_back_with_the_position(tmp_path):
   again.close()
 
 
+def test_scores_come_later_and_keep_the_best(tmp_path):
+  config = CheckpointConfig(keep_last=1)
+  scores = {1: 3.0, 2: 1.0, 3: float('nan'), 4: 2.0}
+  saved(tmp_path, config, range(1, 6), scores)
+  assert kept(tmp_path) == {2, 5}
+  again = CheckpointStore(tmp_path, config)
+  assert again.best_step == 2
+  assert again.is_scored(4)
+  assert not again.is_scored(5)
+  again.close()
+
+
+def test_a_committed_checkpoint_without_a_seal_is_restored(tmp_path):
+  """As a run leaves it that is killed right after orbax's commit."""
+  config = CheckpointConfig()
+  saved(tmp_path, config, (1, 2))
+  (tmp_path / '2' / 'seal.json').unlink()
+  again = CheckpointStore(tmp_path, config)
+  assert again.latest_step == 2
+  restored, _ = again.restore(2, state(0))
+  np.testing.assert_array_equal(restored.params['w'], state(2).params['w'])
+  again.close()
+
+
 def test_an_unknown_metric_is_named(tmp_path):
   config = CheckpointConfig(best_metric='validation/bleu')
-  store = CheckpointStore(tmp_path, config, ranked=True)
+  store = CheckpointStore(tmp_path, config)
   with pytest.raises(InputError, match="best_metric is 'validation/bleu'"):
-    for step in (1, 2, 3):
-      store.save(step, state(step), {}, {'validation/loss': 1.0})
-      store.wait()
-    assert store.best_step
+    store.score(1, {'validation/loss': 1.0})
   store.close()
