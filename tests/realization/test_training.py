@@ -141,5 +141,5 @@ def test_examples_that_do_not_fit(bad, message, tmp_path):
   save_examples(path, [bad], wordpiece(), InputFormat())
   task = realizer_task(make_run(path, input=InputConfig(str(path), 1)))
   with pytest.raises(InputError) as error:
-    task.open_input()
+    task.open_input(np.arange(2))
   assert message in str(error.value)
