@@ -4,6 +4,7 @@ Pure Python and numpy: no JAX, no TensorFlow.
 """
 
 from stepwise.tables._calendar import weekday
+from stepwise.tables._facts import About, Facts, Measure
 from stepwise.tables._plans import (
   Plan,
   PlanMasks,
@@ -15,7 +16,8 @@ from stepwise.tables._plans import (
   table_record,
 )
 from stepwise.tables._records import PlanRecordReport, plan_record
-from stepwise.tables._schema import Kind, Schema, load_schema
+from stepwise.tables._schema import Column, Kind, Schema, load_schema
+from stepwise.tables._sheets import Sheet, make_sheets, read_sheets
 from stepwise.tables._table import (
   MAX_UNITS,
   SPECIAL_UNITS,
@@ -24,22 +26,28 @@ from stepwise.tables._table import (
   Relation,
   Table,
   make_table,
-  read_entities,
 )
+from stepwise.tables._tabulate import tabulate
 
 __all__ = [
   'MAX_UNITS',
   'SPECIAL_UNITS',
+  'About',
+  'Column',
   'Entity',
   'Entry',
+  'Facts',
   'Kind',
+  'Measure',
   'Plan',
   'PlanMasks',
   'PlanRecordReport',
   'Relation',
   'Schema',
+  'Sheet',
   'Table',
   'load_schema',
+  'make_sheets',
   'make_table',
   'parse_plan',
   'plan_from_units',
@@ -47,7 +55,8 @@ __all__ = [
   'plan_record',
   'plan_to_json',
   'plan_units',
-  'read_entities',
+  'read_sheets',
   'table_record',
+  'tabulate',
   'weekday',
 ]

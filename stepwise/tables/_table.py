@@ -1,22 +1,19 @@
 """Tables of entities as units: one sentence for every entry."""
 
-import csv
-import io
-import json
-import math
-import os
-from bisect import bisect_right
+import dataclasses
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepwise._errors import InputError
-from stepwise.data import open_for_reading
 from stepwise.documents import Document
+from stepwise.tables._amounts import parse_float
+from stepwise.tables._facts import About, Facts
 from stepwise.tables._schema import Kind, Schema
+from stepwise.tables._words import ordinal
 
 # `<EOS> <EOT> <BEG>`: sentence break, end of the plan, its beginning.
 SPECIAL_UNITS = ('eos', 'eot', 'beg')
@@ -48,12 +45,22 @@ class Entry(NamedTuple):
     text: its sentence.
     repeatable: whether a plan may choose it more than once.
     droppable: whether it may go when the table is too long.
+    kind: of its entity.
+    number: that its value is, if it is one.
+    rank: of the number among those of its kind and type; 1 is the best.
+    count: how many there are.
+    about: what it is an entry of, if a sheet was read.
   """
 
   relation: Relation
   text: str
   repeatable: bool = False
   droppable: bool = False
+  kind: str = ''
+  number: float | None = None
+  rank: int | None = None
+  count: int = 0
+  about: About | None = None
 
 
 @dataclass(frozen=True)
@@ -63,12 +70,16 @@ class Table:
   Attributes:
     entries: after filtering.
     id: where the table came from.
+    title: what it is about.
+    facts: what its sheets say, kind by kind.
     zeros_dropped: entries of value 0 that went to make room.
     entries_cut: entries lost from the end, as all zeros were not enough.
   """
 
   entries: tuple[Entry, ...]
   id: str = ''
+  title: str = ''
+  facts: tuple[Facts, ...] = ()
   zeros_dropped: int = 0
   entries_cut: int = 0
 
@@ -119,60 +130,26 @@ def make_table(
   entries = _render(entities, schema)
   if not entries:
     raise InputError('the table has no entry with a value and a template.')
+  return cut_table(Table(tuple(entries), id, schema.title), max_units)
+
+
+def cut_table(table: Table, max_units: int | None) -> Table:
+  """At most `max_units` units, special ones counted; None keeps all."""
   if max_units is None:
-    return Table(tuple(entries), id)
+    return table
+  entries = table.entries
   room = max_units - len(SPECIAL_UNITS)
   if room < 1:
     raise InputError(
       f'max_units is {max_units}; it must be more than {len(SPECIAL_UNITS)}.'
     )
   kept = _drop_from_end(entries, len(entries) - room)
-  return Table(
-    tuple(kept[:room]),
-    id,
+  return dataclasses.replace(
+    table,
+    entries=tuple(kept[:room]),
     zeros_dropped=len(entries) - len(kept),
     entries_cut=max(len(kept) - room, 0),
   )
-
-
-def read_entities(path: str | os.PathLike[str], schema: Schema) -> list[Entity]:
-  """Entities of a `.csv` with a header, or of a `.json` list of objects."""
-  path = Path(path)
-  with open_for_reading(path) as stream:
-    content = stream.read()
-  try:
-    text = content.decode('utf-8-sig')
-    rows = (
-      json.loads(text)
-      if '.json' in path.suffixes
-      else list(csv.DictReader(io.StringIO(text), strict=True))
-    )
-  except (ValueError, csv.Error) as error:
-    raise InputError(f'{path}: not a table: {error}') from error
-  if not isinstance(rows, list):
-    raise InputError(f'{path}: a list of objects is needed.')
-  entities = []
-  for number, row in enumerate(rows, 1):
-    try:
-      entities.append(_parse_entity(row, schema))
-    except InputError as error:
-      raise InputError(f'{path}: row {number}: {error}') from error
-  return entities
-
-
-def _parse_entity(row: Any, schema: Schema) -> Entity:
-  if not isinstance(row, dict) or schema.entity not in row:
-    raise InputError(f'an object with {schema.entity!r} is needed.')
-  if None in row or None in row.values():
-    raise InputError('its number of cells is not that of the header.')
-  only_kind = next(iter(schema.kinds)) if len(schema.kinds) == 1 else None
-  kind = row.get(schema.kind, only_kind)
-  if kind not in schema.kinds:
-    raise InputError(
-      f'{schema.kind!r} is {kind!r}; the templates have {list(schema.kinds)}.'
-    )
-  values = {key: str(value) for key, value in row.items()}
-  return Entity(str(row[schema.entity]), kind, values)
 
 
 def _render(entities: Sequence[Entity], schema: Schema) -> list[Entry]:
@@ -184,24 +161,41 @@ def _render(entities: Sequence[Entity], schema: Schema) -> list[Entry]:
     for type, template in schema.kinds[entity.kind].templates.items():
       value = entity.values.get(type, '')
       if value not in schema.missing:
-        text = _fill(template, {**spaced, 'value': spaced[type]})
+        text = fill_template(template, {**spaced, 'value': spaced[type]})
         rank = ranks.get((entity.kind, type, value))
-        suffix = f' which is {ordinal(rank)} best' if rank else ''
-        entries.append(_entry(entity, type, text + suffix, schema))
+        if rank and type not in schema.kinds[entity.kind].unranked:
+          text += rank_text(schema.ranks, *rank)
+        entries.append(_entry(entity, type, text, schema, rank))
   return entries
 
 
-def _entry(entity: Entity, type: str, text: str, schema: Schema) -> Entry:
+@functools.lru_cache(maxsize=4096)
+def rank_text(template: str, rank: int, count: int) -> str:
+  """What the sentence of an entry says of its rank."""
+  return template.format(rank=ordinal(rank), count=count)
+
+
+def _entry(
+  entity: Entity,
+  type: str,
+  text: str,
+  schema: Schema,
+  rank: tuple[int, int] | None,
+) -> Entry:
   kind, value = schema.kinds[entity.kind], entity.values[type]
   return Entry(
     Relation(entity.name, value, type),
     text,
     repeatable=type in kind.repeatable,
-    droppable=kind.drop_zeros and _number(value) == 0,
+    droppable=kind.drop_zeros and parse_float(value) == 0,
+    kind=entity.kind,
+    number=parse_float(value) if rank else None,
+    rank=rank[0] if rank else None,
+    count=rank[1] if rank else 0,
   )
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
+def fill_template(template: str, values: Mapping[str, str]) -> str:
   try:
     return template.format_map(values)
   except (KeyError, IndexError, ValueError) as error:
@@ -213,36 +207,40 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
 
 def _ranks(
   entities: Iterable[Entity], schema: Schema
-) -> dict[tuple[str, str, str], int]:
-  """The rank of a value of a kind and type: 1 plus how many are greater."""
+) -> dict[tuple[str, str, str], tuple[int, int]]:
+  """The rank of a value among those of its kind and type, and their number.
+
+  A rank is 1 plus how many are better: greater, unless the schema says lower.
+  """
   values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(
     lambda: defaultdict(list)
   )
   for entity in entities:
-    for type in _ranked_types(schema.kinds[entity.kind]):
+    for type in schema.kinds[entity.kind].templates:
       text = entity.values.get(type, '')
-      number = None if text in schema.missing else _number(text)
+      number = None if text in schema.missing else parse_float(text)
       if number is not None:
         values[entity.kind, type][text].append(number)
   ranks = {}
   for (kind, type), texts in values.items():
-    in_order = sorted(number for same in texts.values() for number in same)
+    numbers = [number for same in texts.values() for number in same]
+    rank_of = rank_numbers(numbers, _better(schema.kinds[kind], type))
     for text, (number, *_) in texts.items():
-      greater = len(in_order) - bisect_right(in_order, number)
-      ranks[kind, type, text] = greater + 1
+      ranks[kind, type, text] = rank_of[number], len(numbers)
   return ranks
 
 
-def _ranked_types(kind: Kind) -> list[str]:
-  return [type for type in kind.templates if type not in kind.unranked]
+def rank_numbers(numbers: Sequence[float], better: str) -> dict[float, int]:
+  """The rank of every number; equal ones share the best of theirs."""
+  in_order = sorted(numbers, reverse=better != 'low')
+  ranks: dict[float, int] = {}
+  for place, number in enumerate(in_order, 1):
+    ranks.setdefault(number, place)
+  return ranks
 
 
-def _number(text: str) -> float | None:
-  try:
-    number = float(text)
-  except ValueError:
-    return None
-  return number if math.isfinite(number) else None
+def _better(kind: Kind, type: str) -> str:
+  return kind.columns[type].better if type in kind.columns else 'high'
 
 
 def _drop_from_end(entries: Sequence[Entry], excess: int) -> list[Entry]:
@@ -254,13 +252,3 @@ def _drop_from_end(entries: Sequence[Entry], excess: int) -> list[Entry]:
     else:
       kept.append(entry)
   return kept[::-1]
-
-
-def ordinal(number: int) -> str:
-  """
-  >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)]
-  ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '111th']
-  """
-  endings = {1: 'st', 2: 'nd', 3: 'rd'}
-  teen = 10 < number % 100 < 14
-  return f'{number}{"th" if teen else endings.get(number % 10, "th")}'

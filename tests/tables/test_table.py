@@ -5,6 +5,7 @@ import pytest
 from stepwise._errors import InputError
 from stepwise.data import wordpiece
 from stepwise.tables import (
+  Column,
   Entity,
   Kind,
   Relation,
@@ -13,17 +14,15 @@ from stepwise.tables import (
   plan_from_units,
   plan_masks,
   plan_units,
-  read_entities,
   table_record,
 )
 
-CITIES = """\
-city,country,population,founded
-Brackwater,Norland,52000,1703
-New Hale,Norland,?,1810
-Sint Amber,Osterland,52000,1211
-Vell,Osterland,9400,1650
-"""
+CITIES = [
+  ('Brackwater', 'Norland', '52000', '1703'),
+  ('New Hale', 'Norland', '?', '1810'),
+  ('Sint Amber', 'Osterland', '52000', '1211'),
+  ('Vell', 'Osterland', '9400', '1650'),
+]
 SCHEMA = Schema(
   kinds={
     'city': Kind(
@@ -36,17 +35,18 @@ SCHEMA = Schema(
       unranked=frozenset({'founded'}),
     )
   },
-  entity='city',
   space='_',
   missing=frozenset({'', '?'}),
 )
 
 
 @pytest.fixture
-def cities(tmp_path):
-  path = tmp_path / 'cities.csv'
-  path.write_text(CITIES)
-  return read_entities(path, SCHEMA)
+def cities():
+  columns = ('country', 'population', 'founded')
+  return [
+    Entity(name, 'city', dict(zip(columns, values, strict=True)))
+    for name, *values in CITIES
+  ]
 
 
 def test_entries_are_sentences_with_ranks(cities):
@@ -129,31 +129,18 @@ def test_zeros_stay_where_the_kind_keeps_them_or_there_is_room():
   assert len(make_table(entities, schema, max_units=None).entries) == 2
 
 
-def test_entities_from_json_with_kinds(tmp_path):
-  path = tmp_path / 'rows.json'
-  path.write_text('[{"entity": "A", "kind": "x", "size": 3}]')
-  schema = Schema({'x': Kind({'size': '{value}'}), 'y': Kind({'z': ''})})
-  assert read_entities(path, schema) == [
-    Entity('A', 'x', {'entity': 'A', 'kind': 'x', 'size': '3'})
+def test_ranks_are_of_a_number_and_of_a_direction():
+  columns = {'x': Column(better='low')}
+  schema = Schema(
+    {'row': Kind({'x': '{value}'}, columns=columns)},
+    ranks=', {rank} of {count}',
+  )
+  entities = [
+    Entity(f'e{i}', 'row', {'x': value})
+    for i, value in enumerate(['7', '3', '7', '9'])
   ]
-
-
-@pytest.mark.parametrize(
-  ('name', 'content', 'message'),
-  [
-    ('a.json', '{', 'not a table'),
-    ('a.json', '{}', 'a list of objects is needed'),
-    ('a.json', '[{"town": "A"}]', "row 1: an object with 'city'"),
-    ('a.json', '[{"city": "A", "kind": "b"}]', "row 1: 'kind' is 'b'"),
-    ('a.csv', 'city,area\nA\n', 'row 1: its number of cells'),
-    ('a.csv', 'city,area\nA,1,2\n', 'row 1: its number of cells'),
-  ],
-)
-def test_malformed_tables(tmp_path, name, content, message):
-  path = tmp_path / name
-  path.write_text(content)
-  with pytest.raises(InputError, match=message):
-    read_entities(path, SCHEMA)
+  texts = [entry.text for entry in make_table(entities, schema).entries]
+  assert texts == ['7, 2nd of 4', '3, 1st of 4', '7, 2nd of 4', '9, 4th of 4']
 
 
 def test_tables_that_cannot_be_made(cities):
