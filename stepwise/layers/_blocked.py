@@ -198,6 +198,25 @@ def blocked_attention(
 ]:
   """Attends block by block; `structure` has no missing masks."""
   grid = BlockGrid(heads.long_query.shape[1], block, pattern.radius)
+  return attend_blocks(heads, structure, pattern, tables, grid, dropout)
+
+
+def attend_blocks(
+  heads: AttentionHeads,
+  structure: Structure,
+  pattern: AttentionPattern,
+  tables: RelativeTables,
+  grid: BlockGrid,
+  dropout: Dropout,
+  sum_shards: Callable[[SoftmaxPart], SoftmaxPart] = lambda part: part,
+) -> tuple[
+  Float[Array, 'batch length heads dim'],
+  Float[Array, 'batch globals heads dim'],
+]:
+  """Attends the blocks of a grid, which may be one shard of a document.
+
+  `sum_shards` adds up what global rows read of all shards.
+  """
   if isinstance(structure, UnitStructure):
     relations = UnitBlocks(structure, pattern, grid)
   else:
@@ -210,7 +229,8 @@ def blocked_attention(
   else:
     owned = _global_to_long(heads, relations, grid, table, dropout.fold(2))
   part = merge(
-    global_to_global(heads, relations, table, dropout.fold(1)), owned
+    global_to_global(heads, relations, table, dropout.fold(1)),
+    sum_shards(owned),
   )
   return long, finish(part).astype(long.dtype)
 

@@ -14,6 +14,7 @@ from stepwise.layers._dense import dense_attention
 from stepwise.layers._heads import AttentionHeads, RelativeTables
 from stepwise.layers._pallas import pallas_attention
 from stepwise.layers._positions import num_labels
+from stepwise.layers._sequence import sequence_attention
 from stepwise.layers._softmax import Dropout
 from stepwise.layers._structure import (
   AttentionPattern,
@@ -23,7 +24,7 @@ from stepwise.layers._structure import (
   pair_structure,
 )
 
-IMPLEMENTATIONS = ('dense', 'blocked', 'pallas')
+IMPLEMENTATIONS = ('dense', 'blocked', 'pallas', 'sequence')
 
 
 def global_local_attention(
@@ -62,8 +63,10 @@ def global_local_attention(
       reference; `'blocked'` loops over blocks of long tokens, recomputes them
       in the backward pass and needs O(length) memory; `'pallas'` is a kernel
       for one TPU chip (v4 and later) that stores nothing between the passes,
-      takes a `UnitStructure` and runs interpreted, slowly, elsewhere. All give
-      the same numbers; dropout draws differ.
+      takes a `UnitStructure` and runs interpreted, slowly, elsewhere;
+      `'sequence'` is `'blocked'` with the long axis spread over the axis
+      `sequence` of the mesh that is set. All give the same numbers; dropout
+      draws differ.
     block: long tokens per iteration of `'blocked'`; None = chosen to fill the
       lanes of an accelerator.
     dropout: dropout of probabilities.
@@ -95,13 +98,15 @@ def global_local_attention(
     if block < 1:
       raise ValueError(f'block is {block}, must be at least 1.')
     return blocked_attention(heads, structure, pattern, tables, block, dropout)
-  if implementation == 'pallas':
+  if implementation in ('pallas', 'sequence'):
     if isinstance(structure, PairStructure):
       raise ValueError(
-        "implementation 'pallas' takes a UnitStructure; masks of every pair, a"
-        " PairStructure, are read by 'blocked' and 'dense'."
+        f'implementation {implementation!r} takes a UnitStructure; masks of'
+        " every pair, a PairStructure, are read by 'blocked' and 'dense'."
       )
-    return pallas_attention(heads, structure, pattern, tables, dropout)
+    if implementation == 'pallas':
+      return pallas_attention(heads, structure, pattern, tables, dropout)
+    return sequence_attention(heads, structure, pattern, tables, block, dropout)
   raise ValueError(
     f'implementation is {implementation!r}, must be one of {IMPLEMENTATIONS}.'
   )

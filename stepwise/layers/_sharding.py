@@ -64,21 +64,29 @@ def make_mesh(
   devices: Sequence[Any] | None = None,
   *,
   fsdp: int = 1,
+  sequence: int | None = None,
 ) -> Mesh:
-  """A `data x fsdp x model` mesh over the first devices."""
+  """A `data x fsdp x model` mesh over the first devices.
+
+  With `sequence` there is one more axis, for documents that are longer than a
+  chip: the attention of the implementation `'sequence'` spreads over it, and
+  everything else with `change_rules(rules, [('length', 'sequence')])`.
+  """
   devices = jax.devices() if devices is None else devices
-  shape = (data, fsdp, model)
-  needed = math.prod(shape)
+  axes = {'data': data, 'fsdp': fsdp, 'sequence': sequence, 'model': model}
+  shape = {name: size for name, size in axes.items() if size is not None}
+  needed = math.prod(shape.values())
   if needed > len(devices):
-    sizes = ' x '.join(str(n) for n in (shape if fsdp > 1 else (data, model)))
+    told = [n for name, n in shape.items() if n > 1 or name != 'fsdp']
     raise ValueError(
-      f'a {sizes} mesh needs {needed} devices, there are {len(devices)}.'
+      f'a {" x ".join(map(str, told))} mesh needs {needed} devices, there are'
+      f' {len(devices)}.'
     )
   return jax.make_mesh(
-    shape,
-    ('data', 'fsdp', 'model'),
+    tuple(shape.values()),
+    tuple(shape),
     # The compiler propagates shardings from parameters and constraints.
-    axis_types=(AxisType.Auto,) * 3,
+    axis_types=(AxisType.Auto,) * len(shape),
     devices=devices[:needed],
   )
 

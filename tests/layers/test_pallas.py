@@ -10,68 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepwise.layers import (
-  AttentionHeads,
   AttentionPattern,
   Dropout,
   PairStructure,
-  RelativeTable,
   RelativeTables,
-  UnitStructure,
   global_local_attention,
-  num_labels,
 )
-
-LONG = ('long_query', 'l2l_key', 'l2l_value', 'g2l_key', 'g2l_value')
-
-
-def draw(rng, sizes, pattern, *, parents=True, windows=True, labelled=True):
-  """Heads, structure and tables; ids in no order but that of examples."""
-  batch, length, num_globals, heads, dim = sizes
-
-  def normal(*shape):
-    return jnp.asarray(rng.normal(size=shape), jnp.float32)
-
-  def table():
-    labels = num_labels(pattern.max_distance) + 1
-    return RelativeTable(normal(labels, heads, dim), normal(labels, heads))
-
-  def groups(count, tokens):
-    return jnp.asarray(np.sort(rng.integers(0, count, (batch, tokens))))
-
-  def owners():
-    return jnp.asarray(rng.integers(-1, num_globals, (batch, length)))
-
-  arrays = [
-    normal(batch, length if slot in LONG else num_globals, heads, dim)
-    for slot in AttentionHeads._fields
-  ]
-  units = UnitStructure(
-    owners(),
-    groups(2, length),
-    groups(2, num_globals),
-    owners() if parents else None,
-    groups(3, length) if windows else None,
-  )
-  tables = RelativeTables(table(), table()) if labelled else RelativeTables()
-  return AttentionHeads(*arrays), units, tables
-
-
-def outputs_and_gradients(implementation, heads, units, pattern, tables):
-  def loss(heads, tables):
-    out = global_local_attention(
-      heads, units, pattern, tables, implementation=implementation
-    )
-    rng = np.random.default_rng(7)
-    return sum((x * rng.normal(size=x.shape)).sum() for x in out), out
-
-  return jax.jit(jax.grad(loss, (0, 1), has_aux=True))(heads, tables)
+from tests.layers.attention_problems import draw_problem, gradients_of
 
 
 def check_equals_dense(sizes, pattern, seed, **structure):
-  rng = np.random.default_rng(seed)
-  heads, units, tables = draw(rng, sizes, pattern, **structure)
+  heads, units, tables = draw_problem(sizes, pattern, seed, **structure)
   dense, kernel = (
-    outputs_and_gradients(name, heads, units, pattern, tables)
+    gradients_of(name, heads, units, pattern, tables)
     for name in ('dense', 'pallas')
   )
   jax.tree.map(
@@ -133,9 +84,7 @@ def test_equals_dense_on_drawn_problems(data):
 
 def test_dropout_is_unbiased_and_its_gradient_is_that_of_the_same_draw():
   pattern, rate = AttentionPattern(9, 2), 0.4
-  heads, units, tables = draw(
-    np.random.default_rng(1), (1, 140, 3, 1, 5), pattern
-  )
+  heads, units, tables = draw_problem((1, 140, 3, 1, 5), pattern, 1)
 
   @functools.partial(jax.jit, static_argnums=1)
   def attend(value, seed):
@@ -163,15 +112,15 @@ def test_dropout_is_unbiased_and_its_gradient_is_that_of_the_same_draw():
 
 def test_rows_that_may_read_nothing_are_zero_with_finite_gradients():
   pattern = AttentionPattern(3, 2)
-  heads, units, tables = draw(
-    np.random.default_rng(3), (1, 20, 2, 1, 5), pattern, parents=False
+  heads, units, tables = draw_problem(
+    (1, 20, 2, 1, 5), pattern, 3, parents=False
   )
   lost = units.long_examples.at[:, 5].set(9)
   alone = units._replace(
     long_examples=lost, window_ids=jnp.arange(20)[None], parent_ids=None
   )
   alone = alone._replace(global_examples=jnp.full((1, 2), 7))
-  gradients, (long, glob) = outputs_and_gradients(
+  gradients, (long, glob) = gradients_of(
     'pallas', heads, alone, pattern, tables
   )
   # A token reads itself; nobody reads or is read by a global token.
@@ -181,9 +130,7 @@ def test_rows_that_may_read_nothing_are_zero_with_finite_gradients():
 
 
 def test_masks_of_every_pair_are_refused():
-  heads, *_ = draw(
-    np.random.default_rng(4), (1, 9, 2, 1, 5), AttentionPattern(3, 2)
-  )
+  heads, *_ = draw_problem((1, 9, 2, 1, 5), AttentionPattern(3, 2), 4)
   with pytest.raises(ValueError, match='takes a UnitStructure'):
     global_local_attention(
       heads,
