@@ -95,6 +95,24 @@ def test_planners_read_tables(path):
   assert config.input.examples == steps
 
 
+PAPER_SIZE = [
+  path
+  for path in ROWS + PLANNERS + REALIZERS
+  if 'mini' not in path.stem and path.stem != 'pointer'
+]
+
+
+@pytest.mark.parametrize('path', PAPER_SIZE, ids=name)
+def test_paper_sizes_have_what_a_slice_needs(path):
+  config = load_gin(TrainConfig, [path], FILES)
+  assert config.model.scan_layers
+  assert config.model.dtype == 'bfloat16'
+  if config.input.batch_size == 512:
+    # At most 32 or 64 documents go through at once, on 4 or 8 chips.
+    assert config.input.batch_size // config.accumulate in (32, 64)
+    assert config.validation_batch == 512 // config.accumulate
+
+
 @pytest.mark.parametrize('path', REALIZERS, ids=name)
 def test_realizers_write(path):
   config = load_gin(TrainConfig, [path], FILES)
@@ -161,6 +179,36 @@ def test_one_file_leaves_nothing_for_the_next():
   path = GIN / 'cnn_dailymail' / 'etcsum_triblk.gin'
   assert load_gin(PredictConfig, [path]).trigram_blocking
   assert load_gin(PredictConfig, []) == PredictConfig()
+
+
+def test_sizes_inside_a_model_are_settings():
+  settings = [
+    'ModelSpec.name=etcsum_tiny',
+    "ModelSpec.sizes={'pooling': 'mean', 'encoder.pattern.radius': 9}",
+    'ModelSpec.scan_layers=True',
+  ]
+  model = resolve_model(load_gin(ModelSpec, [], settings))
+  assert model.pooling == 'mean'
+  assert model.encoder.pattern.radius == 9
+  assert model.encoder.scan_layers
+  assert resolve_model(load_gin(ModelSpec, [], settings[:2]).lasting) == (
+    dataclasses.replace(
+      model, encoder=dataclasses.replace(model.encoder, scan_layers=False)
+    )
+  )
+
+
+@pytest.mark.parametrize(
+  ('sizes', 'message'),
+  [
+    ({'heads': 4}, "ETCSumConfig has no size 'heads', it has encoder,"),
+    ({'encoder.layers': '6'}, "size 'layers' is '6', must be of type int"),
+    ({'pooling.kind': 1}, 'pooling of ETCSumConfig has no sizes inside'),
+  ],
+)
+def test_sizes_that_are_none_are_refused(sizes, message):
+  with pytest.raises(InputError, match=message):
+    resolve_model(ModelSpec('etcsum_tiny', sizes=sizes))
 
 
 @pytest.mark.parametrize(

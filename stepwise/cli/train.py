@@ -1,5 +1,6 @@
 """`stepwise train`: train a model from records, or continue a run."""
 
+import ast
 import dataclasses
 import signal
 import sys
@@ -38,6 +39,27 @@ Settings = Annotated[
   list[str],
   typer.Option('--set', metavar='NAME=VALUE', help='Overrides all else.'),
 ]
+Sizes = Annotated[
+  list[str],
+  typer.Option(
+    '--size',
+    metavar='NAME=VALUE',
+    help='Of the model, such as encoder.layers=6 or pooling=mean.',
+  ),
+]
+Dtype = Annotated[str | None, typer.Option(help='Of activations: bfloat16.')]
+Remat = Annotated[
+  bool, typer.Option('--remat', help='Recompute layers: less memory.')
+]
+ScanLayers = Annotated[
+  bool, typer.Option('--scan-layers', help='Compile one layer for all.')
+]
+Accumulate = Annotated[
+  int | None, typer.Option(min=1, help='Micro-batches of every update.')
+]
+Profile = Annotated[
+  int | None, typer.Option(min=1, help='Updates to trace into OUTPUT/profile.')
+]
 Init = Annotated[
   Path | None,
   typer.Option(help='Bundle to start from; a twin may take a stepwise one.'),
@@ -66,6 +88,11 @@ _FLAGS = {
   'TrainConfig.steps': '--steps',
   'InputConfig.batch_size': '--batch',
   'OptimizerConfig.learning_rate': '--learning-rate',
+  'ModelSpec.dtype': '--dtype',
+  'ModelSpec.remat': '--remat',
+  'ModelSpec.scan_layers': '--scan-layers',
+  'TrainConfig.accumulate': '--accumulate',
+  'TrainConfig.profile': '--profile',
 }
 
 
@@ -80,6 +107,12 @@ def train(
   learning_rate: LearningRate = None,
   gin: GinFiles = [],  # noqa: B006, typer copies it.
   settings: Settings = [],  # noqa: B006
+  sizes: Sizes = [],  # noqa: B006
+  dtype: Dtype = None,
+  remat: Remat = False,
+  scan_layers: ScanLayers = False,
+  accumulate: Accumulate = None,
+  profile: Profile = None,
   init: Init = None,
   tokenizer: TokenizerOption = 'wordpiece',
   export: Export = False,
@@ -102,11 +135,33 @@ def train(
     'TrainConfig.steps': steps,
     'InputConfig.batch_size': batch,
     'OptimizerConfig.learning_rate': learning_rate,
+    'ModelSpec.sizes': _sizes(sizes),
+    'ModelSpec.dtype': dtype,
+    'ModelSpec.remat': remat,
+    'ModelSpec.scan_layers': scan_layers,
+    'TrainConfig.accumulate': accumulate,
+    'TrainConfig.profile': profile,
   }
   config = _config(flags, gin, settings)
   _check_tokenizer(config, tokenizer)
-  result = _load(config, output) if export else _train(config, output, init)
+  initial = None
+  if init is not None:
+    initial, config = _start(init, config)
+  result = _load(config, output) if export else _train(config, output, initial)
   _save(config, result, output / 'bundle', tokenizer)
+
+
+def _sizes(given: list[str]) -> dict[str, Any]:
+  found = {}
+  for setting in given:
+    name, equals, value = setting.partition('=')
+    if not equals:
+      raise InputError(f'--size is {setting!r}, must be NAME=VALUE.')
+    try:
+      found[name.strip()] = ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError):
+      found[name.strip()] = value.strip()
+  return found
 
 
 def _config(
@@ -172,14 +227,9 @@ def _tokenizer_of_records(config: 'TrainConfig') -> str:
   return record.tokenizer if record is not None else ''
 
 
-def _train(
-  config: 'TrainConfig', output: Path, init: Path | None
-) -> 'TrainResult':
+def _train(config: 'TrainConfig', output: Path, initial: Any) -> 'TrainResult':
   from stepwise.training import DivergenceError, PreemptionError, train
 
-  initial = None
-  if init is not None:
-    initial = _initial_params(init, config.model.twin)
   with _progress(config.steps) as on_step:
     try:
       return train(
@@ -198,14 +248,26 @@ def _train(
       raise typer.Exit(128 + signal.SIGTERM) from error
 
 
-def _initial_params(init: Path, twin: bool) -> Any:
-  """Weights of a bundle; a non-stepwise model may start from its twin."""
+def _start(init: Path, config: 'TrainConfig') -> tuple[Any, 'TrainConfig']:
+  """Weights of a bundle, and the run with the numerics they were trained with.
+
+  A non-stepwise model may start from its twin. What the user sets, stays.
+  """
   from stepwise.checkpoints import load_bundle, twin_params
 
   bundle = load_bundle(init)
-  if twin and bundle.config.stepwise:
-    return twin_params(bundle)
-  return bundle.variables['params']
+  given = config.model
+  adopted = {
+    name: value
+    for name, value in bundle.config.numerics.items()
+    if getattr(given, name) is None
+  }
+  config = dataclasses.replace(
+    config, model=dataclasses.replace(given, **adopted)
+  )
+  if given.twin and bundle.config.stepwise:
+    return twin_params(bundle), config
+  return bundle.variables['params'], config
 
 
 def _load(config: 'TrainConfig', output: Path) -> 'TrainResult':
@@ -233,6 +295,20 @@ def _progress(steps: int) -> Iterator[Any]:
     yield on_step
 
 
+def _lasting(config: 'TrainConfig', result: 'TrainResult') -> tuple[Any, Any]:
+  """The model without what training changed of it: dtype, dropout, scan."""
+  import jax
+  from flax import linen as nn
+
+  from stepwise.training import resolve_model, restack
+
+  model: Any = resolve_model(config.model.lasting)
+  shapes = jax.eval_shape(
+    model.build().init, jax.random.key(0), *model.smallest_inputs()
+  )
+  return model, restack(result.params, nn.unbox(shapes)['params'])
+
+
 def _save(
   config: 'TrainConfig', result: 'TrainResult', folder: Path, tokenizer: str
 ) -> None:
@@ -242,27 +318,24 @@ def _save(
     return
   facts = dataclasses.asdict(config.optimizer) | {'steps': config.steps}
   card = f'Trained by `stepwise train`; step {result.step} of {facts}.'
+  model, params = _lasting(config, result)
   if _writes(config):
-    from stepwise.models import find_config
     from stepwise.realization import load_examples
     from stepwise.realization.learned import save_realizer
 
-    model: Any = find_config(config.model.name)
     _, _, format = load_examples(config.input.train)
     options = {'tokenizer': tokenizer, 'card': card}
-    save_realizer(folder, model, result.params, format, **options)
+    save_realizer(folder, model, params, format, **options)
   else:
     from stepwise.checkpoints import save_bundle
     from stepwise.inference import PredictConfig
-    from stepwise.training import ModelSpec, resolve_model
 
     # How it was measured, or was asked to choose, is how it should be used.
     measured, predict = config.evaluation.documents, config.evaluation.predict
     save_bundle(
       folder,
-      # What training changed (dtype, dropout) is not a property of the model.
-      resolve_model(ModelSpec(config.model.name, config.model.twin)),
-      result.params,
+      model,
+      params,
       tokenizer=tokenizer,
       card=card,
       decoding=predict if measured or predict != PredictConfig() else None,

@@ -170,6 +170,18 @@ class ModelConfig:
     """
     return replace_settings(self, settings)
 
+  @property
+  def numerics(self) -> dict[str, Any]:
+    """The settings that trained weights depend on."""
+    encoder = _find_part(self, 'activation')
+    if encoder is None:
+      return {}
+    epsilon = getattr(encoder, 'norm_epsilon', None)
+    return {
+      'activation': encoder.activation,
+      'norm_epsilon': encoder.epsilon if epsilon is None else epsilon,
+    }
+
   def pretrained_parts(self, layers: int) -> PretrainedParts:
     """How the model starts from a BERT or RoBERTa of that many layers."""
     raise InputError(f'{type(self).__name__} has no pretrained source.')
@@ -183,6 +195,17 @@ def replace_settings(sizes: Any, settings: Mapping[str, Any]) -> Any:
       f'{type(sizes).__name__} has no setting {", ".join(lacking)}.'
     )
   return dataclasses.replace(sizes, **settings)
+
+
+def _find_part(sizes: Any, field: str) -> Any:
+  """The outermost dataclass that has a field; None if none has."""
+  if not dataclasses.is_dataclass(sizes):
+    return None
+  names = [field.name for field in dataclasses.fields(sizes)]
+  if field in names:
+    return sizes
+  parts = (_find_part(getattr(sizes, name), field) for name in names)
+  return next((part for part in parts if part is not None), None)
 
 
 def check_unit_tokens(unit_tokens: int, positions: int) -> None:

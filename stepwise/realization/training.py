@@ -21,7 +21,7 @@ from stepwise.training import (
   TrainConfig,
   TrainingTask,
   Validation,
-  changed_settings,
+  resolve_model,
 )
 
 Arrays = dict[str, np.ndarray]
@@ -87,12 +87,11 @@ def shift_right(
 
 def resolve_realizer(spec: ModelSpec) -> ModelConfig:
   """The configuration that a spec describes."""
-  config = find_config(spec.name)
-  if config.chooses_units:
+  if find_config(spec.name).chooses_units:
     raise InputError(f'{spec.name} selects; a realizer is needed to write.')
   if spec.twin:
     raise InputError(f'{spec.name} writes text and has no twin.')
-  return config.with_settings(**changed_settings(spec))
+  return resolve_model(spec)
 
 
 def realizer_task(config: TrainConfig) -> TrainingTask:

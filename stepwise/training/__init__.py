@@ -8,6 +8,7 @@ from stepwise.training._config import (
   ModelSpec,
   OptimizerConfig,
   TrainConfig,
+  resolve_model,
 )
 from stepwise.training._gin import load_gin
 from stepwise.training._loop import (
@@ -22,7 +23,7 @@ from stepwise.training._metrics import (
   MetricWriter,
   TensorBoardWriter,
 )
-from stepwise.training._models import changed_settings, resolve_model
+from stepwise.training._stacking import restack
 from stepwise.training._step import (
   TrainState,
   lower_update,
@@ -57,13 +58,13 @@ __all__ = [
   'TrainState',
   'TrainingTask',
   'Validation',
-  'changed_settings',
   'load_gin',
   'load_trained',
   'lower_update',
   'make_optimizer',
   'make_schedule',
   'resolve_model',
+  'restack',
   'rouge_evaluator',
   'selector_task',
   'train',

@@ -5,15 +5,18 @@ Command-line flags and gin files both end here; nothing else configures a run.
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 from etils import epath
 
 from stepwise import _files
 from stepwise._errors import InputError
 from stepwise.data import Buckets
 from stepwise.inference import PredictConfig
+from stepwise.models import ModelConfig, find_config
 
 SCHEDULES = ('constant', 'inverse_sqrt', 'linear')
 EXAMPLES = ('all', 'steps', 'sample')
@@ -31,21 +34,75 @@ def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class ModelSpec:
-  """A named configuration, and what training may change of it.
+  """A named configuration, and what a run changes of it.
 
   Attributes:
     name: as `stepwise params` lists them.
     twin: take the non-stepwise twin.
+    sizes: other values of fields by their paths, such as
+      `{'pooling': 'mean', 'encoder.layers': 6, 'encoder.pattern.radius': 128}`.
+    activation, norm_epsilon: of the encoder; None = as the configuration says.
+      A run that starts from a bundle takes those of the bundle.
     dropout: None = that of the configuration.
     dtype: of activations, such as 'bfloat16'; None = that of the parameters.
     remat: recompute layers in the backward pass.
+    scan_layers: compile one layer for all of them.
   """
 
   name: str
   twin: bool = False
+  sizes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+  activation: str | None = None
+  norm_epsilon: float | None = None
   dropout: float | None = None
   dtype: str | None = None
   remat: bool = False
+  scan_layers: bool = False
+
+  @property
+  def lasting(self) -> 'ModelSpec':
+    """Without what concerns training only."""
+    lasting = ('name', 'twin', 'sizes', 'activation', 'norm_epsilon')
+    return ModelSpec(**{name: getattr(self, name) for name in lasting})
+
+
+def resolve_model(spec: ModelSpec) -> ModelConfig:
+  """The configuration that a spec describes."""
+  config = find_config(spec.name)
+  if spec.twin and config.stepwise:
+    config = config.twin()
+  for path, value in spec.sizes.items():
+    config = _with_size(config, path, value)
+  return config.with_settings(**_settings(spec))
+
+
+def _settings(spec: ModelSpec) -> dict[str, Any]:
+  names = ('activation', 'norm_epsilon', 'dropout', 'remat', 'scan_layers')
+  settings = {name: getattr(spec, name) for name in names}
+  if spec.dtype is not None:
+    settings['dtype'] = jnp.dtype(spec.dtype)
+  # Not every model has all of them: those that are not asked for stay unsaid.
+  return {k: v for k, v in settings.items() if v is not None and v is not False}
+
+
+def _with_size(sizes: Any, path: str, value: Any) -> Any:
+  """A dataclass with another value somewhere inside."""
+  name, _, rest = path.partition('.')
+  known = [field.name for field in dataclasses.fields(sizes)]
+  if name not in known:
+    raise InputError(
+      f'{type(sizes).__name__} has no size {name!r}, it has {", ".join(known)}.'
+    )
+  now = getattr(sizes, name)
+  if rest and not dataclasses.is_dataclass(now):
+    raise InputError(f'{name} of {type(sizes).__name__} has no sizes inside.')
+  kinds = (float, int) if type(now) is float else type(now)
+  if not rest and now is not None and not isinstance(value, kinds):
+    raise InputError(
+      f'size {name!r} is {value!r}, must be of type {type(now).__name__}.'
+    )
+  new = _with_size(now, rest, value) if rest else value
+  return dataclasses.replace(sizes, **{name: new})
 
 
 @dataclasses.dataclass(frozen=True)

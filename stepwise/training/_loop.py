@@ -34,6 +34,7 @@ from stepwise.training._metrics import (
 )
 from stepwise.training._preemption import watch_for_preemption
 from stepwise.training._processes import together
+from stepwise.training._stacking import restack
 from stepwise.training._step import (
   Schedule,
   StepMetrics,
@@ -306,6 +307,7 @@ class _Run:
   def _place(self, params: Any) -> Any:
     """Given parameters, checked and put where those of the model belong."""
     shapes = self._programs.shapes.params
+    params = restack(params, shapes)
     given, needed = (
       {jax.tree_util.keystr(path): leaf.shape for path, leaf in leaves}
       for leaves in map(_leaves_with_path, (params, shapes))

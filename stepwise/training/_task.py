@@ -15,7 +15,7 @@ from stepwise.documents import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
 from stepwise.inference import PredictConfig, Predictor, Reading
 from stepwise.models import Batch, Loss, ModelConfig
-from stepwise.training._config import TrainConfig
+from stepwise.training._config import TrainConfig, resolve_model
 from stepwise.training._input import (
   Arrays,
   Labelled,
@@ -25,7 +25,6 @@ from stepwise.training._input import (
   validation_batches,
   validation_examples,
 )
-from stepwise.training._models import resolve_model
 from stepwise.training._step import row_tokens
 
 # Takes the parameters as numpy arrays, returns named numbers.
@@ -76,6 +75,10 @@ class TrainingTask:
 def selector_task(config: TrainConfig) -> TrainingTask:
   """Training a model to choose units of records."""
   model = resolve_model(config.model)
+  if not model.chooses_units:
+    raise InputError(
+      f'{config.model.name} writes text; it cannot be trained to select.'
+    )
   module = model.build()
 
   def open_input(rows: np.ndarray) -> grain.DatasetIterator[Arrays]:
