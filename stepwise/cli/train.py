@@ -135,7 +135,7 @@ def train(
     'TrainConfig.steps': steps,
     'InputConfig.batch_size': batch,
     'OptimizerConfig.learning_rate': learning_rate,
-    'ModelSpec.sizes': _sizes(sizes),
+    'ModelSpec.sizes': _sizes(sizes) or None,
     'ModelSpec.dtype': dtype,
     'ModelSpec.remat': remat,
     'ModelSpec.scan_layers': scan_layers,
@@ -169,7 +169,12 @@ def _config(
 ) -> 'TrainConfig':
   from stepwise.training import TrainConfig, load_gin
 
-  given = [f'{name}={value}' for name, value in flags.items() if value]
+  # A rate of 0 is given, too.
+  given = [
+    f'{name}={value}'
+    for name, value in flags.items()
+    if value is not None and value is not False
+  ]
   if not gin:
     given.insert(0, 'OptimizerConfig.learning_rate=1e-4')
   return load_gin(TrainConfig, gin, [*given, *settings], _FLAGS)

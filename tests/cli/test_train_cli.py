@@ -3,13 +3,16 @@
 import json
 import socket
 
+import jax
 import numpy as np
 import pytest
+from flax import linen as nn
 from typer.testing import CliRunner
 
-from stepwise.checkpoints import load_bundle
+from stepwise.checkpoints import load_bundle, save_bundle
 from stepwise.cli.main import app
 from stepwise.inference import PredictConfig
+from stepwise.models import find_config
 from tests.training.processes import PATIENCE, kill_when, run, start
 from tests.training.runs import write_articles, write_records
 
@@ -188,3 +191,39 @@ def test_two_processes_train_as_one(tmp_path):
   for step, loss in expected.items():
     np.testing.assert_allclose(found[step], loss, rtol=1e-5)
   assert weights(together)
+
+
+def test_a_run_adopts_the_numerics_of_its_start(tmp_path):
+  """Other activations than the weights were trained with would spoil them.
+
+  The run scans over layers; what it starts from and what it leaves do not.
+  """
+  records = write_records(tmp_path)
+  config = find_config('bertsum_tiny').with_settings(
+    activation='gelu_tanh', norm_epsilon=1e-3
+  )
+  twin_records = write_records(tmp_path, extractive=True)
+  params = config.build().init(jax.random.key(3), *config.smallest_inputs())
+  source = tmp_path / 'source'
+  save_bundle(source, config, nn.unbox(params)['params'], tokenizer='wordpiece')
+  output = tmp_path / 'run'
+  result = invoke(
+    *('train', twin_records, '--model', 'bertsum_tiny', '--steps', 1),
+    *('--batch', 2, '--learning-rate', 0, '--output', output, *ONE_DEVICE),
+    *('--init', source, '--scan-layers', '--set', 'ModelSpec.dropout=0.0'),
+  )
+  assert result.exit_code == 0, result.output
+  written = json.loads((output / 'config.json').read_text())['model']
+  assert written['activation'] == 'gelu_tanh'
+  assert written['norm_epsilon'] == 1e-3
+  assert written['scan_layers']
+  bundle = load_bundle(output / 'bundle')
+  assert bundle.config == config
+  jax.tree.map(
+    np.testing.assert_array_equal,
+    bundle.variables['params'],
+    load_bundle(source).variables['params'],
+  )
+  wrong = invoke(*flags(records, output, 1, '--size', 'encoder'))
+  assert wrong.exit_code == 2
+  assert "--size is 'encoder', must be NAME=VALUE" in wrong.stderr
