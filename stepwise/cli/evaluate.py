@@ -186,7 +186,7 @@ def _provenance(arguments: list[str], seconds: float) -> dict[str, Any]:
     'versions': {
       'stepwise': __version__,
       'python': platform.python_version(),
-      **{name: version(name) for name in ('numpy', 'rouge-score', 'scipy')},
+      **{name: version(name) for name in ('numpy', 'scipy')},
     },
     'date': datetime.date.today().isoformat(),
     'seconds': round(seconds, 1),
