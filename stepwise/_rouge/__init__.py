@@ -1,7 +1,14 @@
 """ROUGE from shared counts: the exact core of oracle and evaluation."""
 
 from stepwise._rouge._counts import ALL_KINDS, Counts, count_kinds
-from stepwise._rouge._overlap import KINDS, Overlap, measure_overlap
+from stepwise._rouge._overlap import (
+  KINDS,
+  References,
+  Sentences,
+  SetScores,
+  as_references,
+  measure_overlap,
+)
 from stepwise._rouge._tokens import DEFAULT_METRIC, METRICS, Metric, find_metric
 
 __all__ = [
@@ -11,7 +18,10 @@ __all__ = [
   'METRICS',
   'Counts',
   'Metric',
-  'Overlap',
+  'References',
+  'Sentences',
+  'SetScores',
+  'as_references',
   'count_kinds',
   'find_metric',
   'measure_overlap',

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stepwise._rouge._lcs import lcs_positions, place_bits
-from stepwise._rouge._overlap import KINDS, Overlap, measure_lines
+from stepwise._rouge._overlap import KINDS, measure_lines, totals
 from stepwise._rouge._weighted import WEIGHT, weighted_hits
 
 Lines = Sequence[list[str]]
@@ -62,7 +62,7 @@ def _count_together(text: Lines, reference: Lines) -> dict[str, Counts]:
   overlap = measure_lines([text], reference)
   [hits] = overlap.count_hits(np.array([[0]])).tolist()
   sizes = np.array([len(overlap.reference.positions), overlap.sizes[0]])
-  wanted, given = Overlap.totals(sizes).tolist()
+  wanted, given = totals(sizes).tolist()
   return {
     kind: Counts(*numbers)
     for kind, *numbers in zip(KINDS, hits, wanted, given, strict=True)

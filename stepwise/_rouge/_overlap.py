@@ -4,15 +4,21 @@ Nothing counted here depends on which units are chosen: it is counted once, and
 a set of units is scored by adding up rows.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import cast
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from stepwise._rouge._lcs import lcs_positions, place_bits
+
+Sentences = Sequence[str]
+# The sentences of one reference, or of each of several.
+References = Sentences | Sequence[Sentences]
 
 KINDS = ('rouge1', 'rouge2', 'rougeLsum')
 
@@ -59,9 +65,60 @@ class Reference:
     return np.eye(len(self.words), dtype=np.float32)[self.positions]
 
 
+class SetScores(ABC):
+  """Scores any set of units.
+
+  Attributes:
+    sizes: tokens of every unit.
+    unigrams: how often a unit has each word of a reference.
+  """
+
+  sizes: Int[np.ndarray, ' units']
+  unigrams: Int[np.ndarray, 'units words']
+
+  @abstractmethod
+  def count_hits(
+    self, sets: Int[np.ndarray, 'sets size']
+  ) -> Int[np.ndarray, 'sets 3']:
+    """What each of `KINDS` counts as found in the references.
+
+    A set is a row of ascending indices of units that have at least one token.
+    """
+
+  @property
+  @abstractmethod
+  def reference_sizes(self) -> list[int]:
+    """Tokens of every reference."""
+
+  def score_sets(
+    self, sets: Int[np.ndarray, 'sets size']
+  ) -> Float[np.ndarray, 'sets 3 3']:
+    """Precision, recall and F1 of each of `KINDS` for each set of units.
+
+    The numbers are those of `rouge-score` for these units joined by newlines,
+    given its tokens; of several references, counts are added up.
+    """
+    hits = self.count_hits(sets)
+    sizes = self.reference_sizes
+    given = totals(self.sizes[sets].sum(1)) * len(sizes)
+    wanted = totals(np.array(sizes)).sum(0)
+    precision = hits / np.maximum(given, 1)
+    recall = hits / np.maximum(wanted, 1)[None]
+    both = precision + recall
+    f1 = 2 * precision * recall / np.where(both > 0, both, 1)
+    return np.stack([precision, recall, f1], axis=2)
+
+  def mean_f1(
+    self, sets: Int[np.ndarray, 'sets size']
+  ) -> Float[np.ndarray, ' sets']:
+    """Mean of the three F1 scores, what an oracle maximises."""
+    f1 = self.score_sets(sets)[:, :, 2]
+    return (f1[:, 0] + f1[:, 1] + f1[:, 2]) / 3
+
+
 @dataclass(frozen=True)
-class Overlap:
-  """Counts that units share with a reference.
+class Overlap(SetScores):
+  """Counts that units share with one reference.
 
   Attributes:
     reference: what the units are compared with.
@@ -80,27 +137,13 @@ class Overlap:
   first: Int[np.ndarray, ' units']
   last: Int[np.ndarray, ' units']
 
-  def score_sets(
-    self, sets: Int[np.ndarray, 'sets size']
-  ) -> Float[np.ndarray, 'sets 3 3']:
-    """Precision, recall and F1 of each of `KINDS` for each set of units.
-
-    A set is a row of ascending indices of units that have at least one token.
-    The numbers are those of `rouge-score` for these units joined by newlines,
-    given its tokens.
-    """
-    hits = self.count_hits(sets)
-    precision = hits / np.maximum(self.totals(self.sizes[sets].sum(1)), 1)
-    wanted = self.totals(np.array([len(self.reference.positions)]))
-    recall = hits / np.maximum(wanted, 1)
-    both = precision + recall
-    f1 = 2 * precision * recall / np.where(both > 0, both, 1)
-    return np.stack([precision, recall, f1], axis=2)
+  @property
+  def reference_sizes(self) -> list[int]:
+    return [len(self.reference.positions)]
 
   def count_hits(
     self, sets: Int[np.ndarray, 'sets size']
   ) -> Int[np.ndarray, 'sets 3']:
-    """What each of `KINDS` counts as found in the reference."""
     words = self.unigrams[sets].sum(1)
     return np.stack(
       [
@@ -110,18 +153,6 @@ class Overlap:
       ],
       axis=1,
     )
-
-  @staticmethod
-  def totals(tokens: Int[np.ndarray, ' texts']) -> Int[np.ndarray, 'texts 3']:
-    """Words, pairs and words of texts: what each of `KINDS` divides by."""
-    return np.stack([tokens, np.maximum(tokens - 1, 0), tokens], axis=1)
-
-  def mean_f1(
-    self, sets: Int[np.ndarray, 'sets size']
-  ) -> Float[np.ndarray, ' sets']:
-    """Mean of the three F1 scores, what an oracle maximises."""
-    f1 = self.score_sets(sets)[:, :, 2]
-    return (f1[:, 0] + f1[:, 1] + f1[:, 2]) / 3
 
   def _pair_hits(
     self, sets: Int[np.ndarray, 'sets size']
@@ -144,19 +175,53 @@ class Overlap:
     return np.minimum(matched_words.astype(np.int64), words).sum(1)
 
 
+class Overlaps(SetScores):
+  """Counts that units share with each of several references."""
+
+  def __init__(self, parts: Sequence[Overlap]):
+    self.parts = parts
+    self.sizes = parts[0].sizes
+    self.unigrams = np.concatenate([part.unigrams for part in parts], axis=1)
+
+  @property
+  def reference_sizes(self) -> list[int]:
+    return [len(part.reference.positions) for part in self.parts]
+
+  def count_hits(
+    self, sets: Int[np.ndarray, 'sets size']
+  ) -> Int[np.ndarray, 'sets 3']:
+    return np.sum([part.count_hits(sets) for part in self.parts], axis=0)
+
+
+def totals(tokens: Int[np.ndarray, ' texts']) -> Int[np.ndarray, 'texts 3']:
+  """Words, pairs and words of texts: what each of `KINDS` divides by."""
+  return np.stack([tokens, np.maximum(tokens - 1, 0), tokens], axis=1)
+
+
+def as_references(references: References) -> Sequence[Sentences]:
+  """Several references, or one as the only one of a list."""
+  if any(isinstance(item, str) for item in references) or not references:
+    return [cast(Sentences, references)]
+  return cast(Sequence[Sentences], references)
+
+
 def measure_overlap(
   units: Sequence[str],
-  reference: Sequence[str],
+  references: References,
   tokenize: Callable[[str], list[str]],
-) -> Overlap:
-  """Counts once what every unit shares with the reference's sentences.
+) -> SetScores:
+  """Counts once what every unit shares with the sentences of references.
 
   A newline inside a unit or a sentence begins a new line, as in `rouge-score`.
   """
-  return measure_lines(
-    [[tokenize(line) for line in unit.split('\n')] for unit in units],
-    [tokenize(line) for text in reference for line in text.split('\n')],
-  )
+  lines = [[tokenize(line) for line in unit.split('\n')] for unit in units]
+  parts = [
+    measure_lines(
+      lines, [tokenize(line) for text in one for line in text.split('\n')]
+    )
+    for one in as_references(references)
+  ]
+  return parts[0] if len(parts) == 1 else Overlaps(parts)
 
 
 def measure_lines(

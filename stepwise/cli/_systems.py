@@ -57,7 +57,12 @@ def load_system(
   if oracle:
     pieces = int(oracle['pieces']) if oracle['pieces'] else None
     options = OracleOptions(max_tokens=pieces, metric=metric)
-    found = document_oracles(documents, options, processes=processes)
+    found = document_oracles(
+      documents,
+      options,
+      references=[references[row].summaries for row in rows],
+      processes=processes,
+    )
     chosen = [oracle.indices for oracle in found]
   else:
     assert ranked, 'the one or the other'

@@ -10,6 +10,7 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._extractors import ExtractorName
+from stepwise.cli._options import Metric, Unicode, metric_name
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def build(
   method: Annotated[
     str, typer.Option(help='Of the search: greedy, combination or drawn.')
   ] = 'greedy',
+  metric: Metric = 'rouge-1.5.5',
+  unicode: Unicode = False,
   extractive: Annotated[
     bool,
     typer.Option('--extractive', help='No special units (not stepwise).'),
@@ -135,6 +138,7 @@ def build(
       oracles=None if oracle is None else read_oracles(oracle),
       gains=gains,
       method=method,
+      metric=metric_name(metric, unicode),
       processes=processes or len(os.sched_getaffinity(0)),
       on_progress=advance,
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from stepwise._errors import InputError
 from stepwise._files import open_for_reading
+from stepwise._rouge import DEFAULT_METRIC
 from stepwise.data._oracle_run import OracleOptions, document_oracles
 from stepwise.data._record_files import LabelledRecord, save_records
 from stepwise.data._records import Record, check_oracle, make_record
@@ -64,6 +65,7 @@ def build_records(
   oracles: Mapping[str, Sequence[int]] | None = None,
   gains: bool = False,
   method: str = 'greedy',
+  metric: str = DEFAULT_METRIC,
   processes: int = 1,
   on_progress: Callable[[int], object] = lambda records: None,
 ) -> BuildReport:
@@ -81,6 +83,7 @@ def build_records(
     gains: keep the oracle in the order of choice, with the gains of all units
       at each step; not with `oracles`.
     method: of the search; see `find_oracle`.
+    metric: which the search maximises.
     processes: to share the search for oracles among.
     on_progress: called with the number of records written since the last call.
   """
@@ -93,7 +96,7 @@ def build_records(
     records = _records(documents, tokenizer, options)
     if oracles is None:
       order = 'choice' if gains else 'document'
-      search = OracleOptions(method, order, gains=gains)
+      search = OracleOptions(method, order, metric=metric, gains=gains)
       found = _search(records, report, search, processes)
     else:
       found = ((record, _given(record, oracles)) for record, _ in records)

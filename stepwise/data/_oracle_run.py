@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise._files import replace_when_done
 from stepwise._parallel import map_chunks
-from stepwise._rouge import DEFAULT_METRIC
+from stepwise._rouge import DEFAULT_METRIC, References
 from stepwise.data._resumable import ResumableLines
 from stepwise.data._tokenizers import wordpiece
 from stepwise.data.oracle import Oracle, find_oracle, fitting_units
@@ -45,14 +45,18 @@ class _Item:
   raw: Any
 
 
-def document_oracle(document: Document, options: OracleOptions) -> Oracle:
-  """The oracle of one document."""
+def document_oracle(
+  document: Document,
+  options: OracleOptions,
+  references: References | None = None,
+) -> Oracle:
+  """The oracle of one document, for its summary if no references are given."""
   units = document.units
   if options.max_tokens is not None:
     units = units[: fitting_units(units, options.max_tokens, _count_pieces)]
   return find_oracle(
     units,
-    document.summary,
+    document.summary if references is None else references,
     method=options.method,
     order=options.order,
     metric=options.metric,
@@ -61,11 +65,16 @@ def document_oracle(document: Document, options: OracleOptions) -> Oracle:
 
 
 def document_oracles(
-  documents: Iterable[Document], options: OracleOptions, *, processes: int = 1
+  documents: Iterable[Document],
+  options: OracleOptions,
+  *,
+  references: Iterable[References | None] = repeat(None),
+  processes: int = 1,
 ) -> Iterator[Oracle]:
   """`document_oracle` of every document, in order, shared among processes."""
   find = partial(_chunk_oracles, options)
-  chunks = map_chunks(find, documents, processes=processes)
+  pairs = zip(documents, references, strict=False)
+  chunks = map_chunks(find, pairs, processes=processes)
   return chain.from_iterable(chunks)
 
 
@@ -154,9 +163,9 @@ def _count_pieces(unit: str) -> int:
 
 
 def _chunk_oracles(
-  options: OracleOptions, documents: list[Document]
+  options: OracleOptions, pairs: list[tuple[Document, References | None]]
 ) -> list[Oracle]:
-  return [document_oracle(document, options) for document in documents]
+  return [document_oracle(document, options, refs) for document, refs in pairs]
 
 
 def _digest(source: Path) -> str:

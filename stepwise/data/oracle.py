@@ -19,7 +19,8 @@ from stepwise._errors import InputError
 from stepwise._rouge import (
   DEFAULT_METRIC,
   KINDS,
-  Overlap,
+  References,
+  SetScores,
   find_metric,
   measure_overlap,
 )
@@ -42,7 +43,7 @@ class Oracle:
 
 def find_oracle(
   units: Sequence[str],
-  summary: Sequence[str],
+  summary: References,
   *,
   method: str = 'greedy',
   order: str = 'document',
@@ -53,7 +54,7 @@ def find_oracle(
 
   Args:
     units: sentences of the document, or as many of them as may be chosen.
-    summary: sentences of the reference.
+    summary: sentences of the reference, or of each of several.
     method: a name in `METHODS`.
     order: of the indices: `document`, or `choice`, which is the order in which
       greedy search added them, or by falling score alone for `combination`.
@@ -107,13 +108,13 @@ def fitting_units(
   return len(units)
 
 
-def _useful_units(overlap: Overlap) -> Int[np.ndarray, ' units']:
+def _useful_units(overlap: SetScores) -> Int[np.ndarray, ' units']:
   """A unit that shares no word with the reference can only lower a score."""
   return np.flatnonzero(overlap.unigrams.any(1))
 
 
 def measure_gains(
-  overlap: Overlap, chosen: Sequence[int]
+  overlap: SetScores, chosen: Sequence[int]
 ) -> Float[np.ndarray, 'steps units']:
   """What adding each unit to every beginning of `chosen` does to the mean F1.
 
@@ -130,7 +131,7 @@ def measure_gains(
 
 
 def _scores_with(
-  overlap: Overlap, chosen: Sequence[int], left: Int[np.ndarray, ' left']
+  overlap: SetScores, chosen: Sequence[int], left: Int[np.ndarray, ' left']
 ) -> Float[np.ndarray, ' left']:
   """Mean F1 of the chosen units together with each one of `left`."""
   kept = np.tile(np.array(chosen, np.int64), (left.size, 1))
@@ -138,7 +139,7 @@ def _scores_with(
   return overlap.mean_f1(np.sort(sets, axis=1))
 
 
-def _choose_greedily(overlap: Overlap) -> list[int]:
+def _choose_greedily(overlap: SetScores) -> list[int]:
   left = _useful_units(overlap)
   chosen: list[int] = []
   best = 0.0
@@ -154,7 +155,7 @@ def _choose_greedily(overlap: Overlap) -> list[int]:
 
 
 def _choose_combination(
-  overlap: Overlap, most: int = 4, among: int = 10
+  overlap: SetScores, most: int = 4, among: int = 10
 ) -> list[int]:
   useful = _useful_units(overlap)
   alone = overlap.mean_f1(useful[:, None])
@@ -170,7 +171,7 @@ def _choose_combination(
 
 
 def _choose_drawn(
-  overlap: Overlap, most: int = 3, sharpness: float = 5.0
+  overlap: SetScores, most: int = 3, sharpness: float = 5.0
 ) -> list[int]:
   """Units drawn one by one, those that gain more rather than others.
 
@@ -192,7 +193,7 @@ def _choose_drawn(
   return chosen
 
 
-METHODS: dict[str, Callable[[Overlap], list[int]]] = {
+METHODS: dict[str, Callable[[SetScores], list[int]]] = {
   'greedy': _choose_greedily,
   'combination': _choose_combination,
   'drawn': _choose_drawn,

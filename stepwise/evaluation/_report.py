@@ -8,7 +8,13 @@ import numpy as np
 from jaxtyping import Float
 
 from stepwise._errors import InputError
-from stepwise._rouge import DEFAULT_METRIC, KINDS
+from stepwise._rouge import (
+  DEFAULT_METRIC,
+  KINDS,
+  References,
+  Sentences,
+  as_references,
+)
 from stepwise.evaluation._bootstrap import Interval, bootstrap_intervals
 from stepwise.evaluation._lengths import (
   LengthStatistics,
@@ -23,9 +29,6 @@ from stepwise.evaluation._positions import (
 from stepwise.evaluation._redundancy import repeated_ngrams
 from stepwise.evaluation._rouge import (
   MEASURES,
-  References,
-  Sentences,
-  as_references,
   rouge_scores,
 )
 from stepwise.evaluation._significance import compare_means

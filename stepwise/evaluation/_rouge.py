@@ -8,7 +8,6 @@ Porter's stemmer, ROUGE-L as the union LCS over sentences (`rougeLsum`).
 
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
 
 import numpy as np
 from jaxtyping import Float
@@ -21,6 +20,9 @@ from stepwise._rouge import (
   KINDS,
   Counts,
   Metric,
+  References,
+  Sentences,
+  as_references,
   count_kinds,
   find_metric,
 )
@@ -28,10 +30,6 @@ from stepwise._rouge import (
 MEASURES: tuple[str, ...] = ('precision', 'recall', 'f1')
 # How several references count: their sum, as the script does, or the best one.
 SEVERAL = ('average', 'best')
-
-Sentences = Sequence[str]
-# The sentences of one reference, or of each of several.
-References = Sentences | Sequence[Sentences]
 
 
 def rouge(
@@ -98,13 +96,6 @@ def rouge_scores(
   )
   scores = [score for chunk in chunks for score in chunk]
   return np.array(scores).reshape(-1, len(kinds), len(MEASURES))
-
-
-def as_references(references: References) -> Sequence[Sentences]:
-  """Several references, or one as the only one of a list."""
-  if any(isinstance(item, str) for item in references) or not references:
-    return [cast(Sentences, references)]
-  return cast(Sequence[Sentences], references)
 
 
 def check_measuring(

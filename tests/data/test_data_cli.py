@@ -100,6 +100,17 @@ def test_build(good, tmp_path):
   )
 
 
+def test_oracles_of_other_scripts_are_found_when_asked_for(tmp_path):
+  source, target = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+  row = {'article': ['Зима ушла.', 'Весна пришла.'], 'highlights': ['Весна']}
+  source.write_text(json.dumps(row) + '\n')
+  for arguments, expected in (((), ()), (('--unicode',), (1,))):
+    result = _run('build', source, target, '--processes', 1, *arguments)
+    assert result.exit_code == 0, result.output
+    [(_, oracle)] = load_records(target)
+    assert oracle == expected
+
+
 def test_build_for_extractive_models_with_given_oracles(bad, tmp_path):
   oracle, target = tmp_path / 'oracle.jsonl', tmp_path / 'out.jsonl'
   oracle.write_text('{"id": "a", "oracle": [0]}\n')

@@ -16,6 +16,7 @@ from stepwise.data.oracle import (
   fitting_units,
   greedy_oracle,
 )
+from stepwise.evaluation import rouge
 
 KINDS = ['rouge1', 'rouge2', 'rougeLsum']
 METRICS = ['rouge-1.5.5', 'rouge-score']
@@ -229,3 +230,25 @@ def test_better_units_are_drawn_more_often():
   drawn_best, drawn_half = first.count(0), first.count(1)
   assert drawn_best > 50
   assert drawn_best > 2 * drawn_half > 0
+
+
+@given(units, st.lists(summary, min_size=2, max_size=3))
+def test_several_references_are_scored_as_by_the_metric(units, references):
+  """Greedy, through the sums of counts that `rouge` makes of references."""
+
+  def mean(chosen):
+    text = [units[i] for i in sorted(chosen)]
+    return rouge(text, references)[:, 2].mean()
+
+  oracle = find_oracle(units, references, order='choice')
+  for step in range(len(oracle.indices)):
+    before = oracle.indices[:step]
+    best = max(
+      mean([*before, unit]) for unit in range(len(units)) if unit not in before
+    )
+    # The metric rounds to five decimals, the search does not.
+    assert mean(oracle.indices[: step + 1]) == pytest.approx(best, abs=2e-5)
+  assert oracle.rouge['rouge1'] == pytest.approx(
+    rouge([units[i] for i in sorted(oracle.indices)], references)[0, 2],
+    abs=2e-5,
+  )
