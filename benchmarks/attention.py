@@ -2,6 +2,7 @@
 
   stepwise bench attention              # everything, about ten minutes
   stepwise bench attention --quick      # small sizes, no TPU compiler, seconds
+  stepwise bench attention --sequence   # the long axis over chips of a slice
   stepwise bench attention --markdown   # README tables from the last results
 
 Measures one layer of 12 heads of 64 with 512 global tokens and radius 84:
@@ -17,6 +18,7 @@ import dataclasses
 import importlib.util
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import benchmarks._harness as harness  # Before jax.
@@ -41,6 +43,9 @@ from benchmarks._attention_systems import (
   gradient,
   problem_shapes,
 )
+from benchmarks._sequence import SLICES, measure_million, measure_slices
+
+_TOKENS_A_CHIP = 16384
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
   parser.add_argument(
     '--markdown', action='store_true', help='only write the README tables'
   )
+  parser.add_argument(
+    '--sequence', action='store_true', help='only the long axis over chips'
+  )
   options = parser.parse_args(arguments)
+  if options.sequence:
+    measure_sequence(options.out)
+    return
   if options.markdown:
     update_readme(json.loads((options.out / 'attention.json').read_text()))
     return
@@ -93,6 +104,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
   print_report(content)
   harness.write_json(options.out / 'attention.json', content)
   plot(content, options.out / 'attention.png')
+
+
+def measure_sequence(out: Path) -> None:
+  """Slices of growing size; written after every one, as each takes minutes."""
+  command = 'stepwise bench attention --sequence'
+  content = harness.provenance(command, 'TPU compiler', _packages())
+  content |= {'tokens_a_chip': _TOKENS_A_CHIP, 'rows': []}
+  path = out / 'attention_sequence.json'
+  for chips in SLICES:
+    content['rows'] += measure_slices(_TOKENS_A_CHIP, [chips])
+    harness.write_json(path, content)
+  content['rows'].append(measure_million())
+  harness.write_json(path, content)
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -194,7 +194,7 @@ class GlobalLocalAttention(nn.Module):
       structure,
       config.pattern,
       self._tables(),
-      implementation=config.implementation,
+      implementation=self._implementation(),
       block=config.block,
       dropout=self._dropout(deterministic),
     )
@@ -234,6 +234,14 @@ class GlobalLocalAttention(nn.Module):
         for slot, array in heads.items()
       }
     )
+
+  def _implementation(self) -> str:
+    # Parameters do not depend on it, and are made from inputs that are too
+    # small to spread, before there is a mesh.
+    spread = self.config.implementation == 'sequence'
+    if spread and self.is_initializing():
+      return 'blocked'
+    return self.config.implementation
 
   def _tables(self) -> RelativeTables:
     config = self.config

@@ -279,6 +279,7 @@ def lower_update(
   mesh: Mesh,
   batch: Batch,
   accumulate: int = 1,
+  rules: Rules = (),
 ) -> jax.stages.Lowered:
   """The update that `train` runs, for devices that need not exist.
 
@@ -288,16 +289,17 @@ def lower_update(
     mesh: over real devices or those of a topology description.
     batch: shapes are enough.
     accumulate: micro-batches.
+    rules: of sharding, that replace others of the same names.
   """
   model, dummy = config.build(), config.smallest_inputs
-  shardings = state_shardings(model, optimizer, mesh, dummy)
+  shardings = state_shardings(model, optimizer, mesh, dummy, rules)
   update = jit_update(config.loss(model), optimizer, accumulate, shardings)
   rows = NamedSharding(mesh, ROWS)
   placed = jax.tree.map(
     lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=rows), batch
   )
   shapes = state_shapes(model, optimizer, shardings, dummy)
-  return on_mesh(mesh, update.lower)(shapes, placed)
+  return on_mesh(mesh, update.lower, rules)(shapes, placed)
 
 
 def _sum_gradients(

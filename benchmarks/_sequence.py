@@ -1,0 +1,210 @@
+"""Attention with the long axis over the chips of a slice.
+
+One layer, and the 12 layers of the base encoder, are compiled for slices of
+growing size with the same number of tokens a chip; what a chip needs should
+not grow. `stepwise bench attention --sequence`.
+"""
+
+import dataclasses
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import benchmarks._harness as harness  # Before jax.
+
+# isort: split
+import jax
+import jax.numpy as jnp
+from flax import linen as nn
+from jax.experimental import topologies
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from benchmarks._attention_systems import (
+  Problem,
+  Sizes,
+  gradient,
+  problem_shapes,
+)
+from stepwise.layers import (
+  DEFAULT_RULES,
+  ETCConfig,
+  ETCEncoder,
+  UnitStructure,
+  change_rules,
+  global_local_attention,
+  make_mesh,
+)
+from stepwise.models import Batch, find_config
+from stepwise.training import (
+  OptimizerConfig,
+  lower_update,
+  make_optimizer,
+  make_schedule,
+)
+
+SLICES = {4: 'v5e:2x2', 16: 'v5e:4x4', 64: 'v5e:8x8', 256: 'v5e:16x16'}
+RULES = [('length', 'sequence')]
+MILLION, MILLION_CHIPS = 2**20, 64
+COLLECTIVES = (
+  'all-gather',
+  'all-reduce',
+  'all-to-all',
+  'collective-permute',
+  'reduce-scatter',
+)
+
+
+def measure_slices(
+  tokens: int, slices: Sequence[int], encoder_layers: int = 12
+) -> list[dict[str, Any]]:
+  """What a chip needs for `tokens` of its own, on slices of several sizes."""
+  rows = []
+  for chips in slices:
+    mesh = slice_mesh(chips)
+    for name, program in (
+      ('layer', lower_layer),
+      (f'{encoder_layers} layers', lower_encoder),
+    ):
+      started = time.perf_counter()
+      lowered = program(mesh, tokens * chips, encoder_layers)
+      row = {'program': name, 'slice': SLICES[chips], 'chips': chips}
+      row |= {'tokens': tokens * chips} | _compiled(lowered)
+      row['seconds_to_compile'] = round(time.perf_counter() - started)
+      print(
+        ' '.join(f'{key}={value}' for key, value in row.items()), flush=True
+      )
+      rows.append(row)
+  return rows
+
+
+def measure_million() -> dict[str, Any]:
+  """An update of ETCSum base on one document of a million tokens."""
+  started = time.perf_counter()
+  row = {'program': 'update of etcsum_base', 'slice': SLICES[MILLION_CHIPS]}
+  row |= {'chips': MILLION_CHIPS, 'tokens': MILLION}
+  row |= _compiled(lower_million(slice_mesh(MILLION_CHIPS), MILLION))
+  row['seconds_to_compile'] = round(time.perf_counter() - started)
+  return row
+
+
+def lower_million(mesh: Mesh, tokens: int) -> jax.stages.Lowered:
+  """One update, Adam, of one step of one document."""
+  config: Any = find_config('etcsum_base').with_settings(
+    scan_layers=True, remat=True, dtype=jnp.bfloat16, dropout=0.0
+  )
+  # Document, summary and three delimiters fill the shards.
+  summary = 2048
+  encoder = dataclasses.replace(config.encoder, implementation='sequence')
+  config = dataclasses.replace(
+    config,
+    encoder=encoder,
+    document_tokens=tokens - summary - 3,
+    summary_tokens=summary,
+  )
+  optimizer = OptimizerConfig(learning_rate=2.5e-5)
+  schedule = make_schedule(optimizer, embed=config.encoder.embed, steps=5000)
+
+  def shape(columns: int, dtype: Any = jnp.int32) -> Any:
+    return jax.ShapeDtypeStruct((1, columns), dtype)
+
+  batch = Batch(
+    shape(config.document_tokens),
+    shape(config.document_tokens),
+    shape(504, jnp.bool_),
+    plan=shape(16),
+    targets=shape(1),
+  )
+  return lower_update(
+    config, make_optimizer(optimizer, schedule), mesh, batch, rules=RULES
+  )
+
+
+def slice_mesh(chips: int) -> Mesh:
+  """All chips of a slice, which need not exist, on the axis `sequence`."""
+  topology = topologies.get_topology_desc(
+    platform='tpu', topology_name=SLICES[chips]
+  )
+  return make_mesh(1, devices=topology.devices, sequence=chips)
+
+
+def _compiled(lowered: jax.stages.Lowered) -> dict[str, Any]:
+  try:
+    compiled = lowered.compile()
+  except jax.errors.JaxRuntimeError as error:
+    return {'failed': harness.explain(error)}
+  memory = harness.memory(compiled)
+  text = compiled.as_text() or ''
+  return memory | {'collectives': count_collectives(text)}
+
+
+def count_collectives(program: str) -> dict[str, int]:
+  """Collective operations in the text of a compiled program.
+
+  Those that are begun and awaited count once; a loop counts once.
+
+  >>> count_collectives('a = f32[] all-reduce(b)\\n c = all-reduce-start(d)')
+  {'all-reduce': 2}
+  """
+  found = Counter(
+    match.group(1)
+    for match in re.finditer(rf'({"|".join(COLLECTIVES)})(-start)?\(', program)
+  )
+  return dict(sorted(found.items()))
+
+
+def lower_layer(mesh: Mesh, length: int, _: int) -> jax.stages.Lowered:
+  """The gradient of one attention layer."""
+  sizes = Sizes()
+
+  def attend(problem: Problem, sizes: Sizes) -> Any:
+    heads, tables, units = problem
+    return global_local_attention(
+      heads, units, sizes.pattern, tables, implementation='sequence'
+    )
+
+  shapes = problem_shapes(length, sizes, jnp.bfloat16)
+  placed = jax.tree.map(lambda leaf: _spread(leaf, length, mesh), shapes)
+  with jax.set_mesh(mesh):
+    return jax.jit(gradient(attend, sizes)).lower(placed)
+
+
+def lower_encoder(mesh: Mesh, length: int, layers: int) -> jax.stages.Lowered:
+  """The gradient of the base encoder, every layer recomputed."""
+  config = dataclasses.replace(
+    ETCConfig(),
+    layers=layers,
+    implementation='sequence',
+    scan_layers=True,
+    remat_period=1,
+    dtype=jnp.bfloat16,
+    dropout=0.0,
+  )
+  encoder, num_globals = ETCEncoder(config), Sizes().globals
+  ids = jax.ShapeDtypeStruct((1, length), jnp.int32)
+  global_ids = jax.ShapeDtypeStruct((1, num_globals), jnp.int32)
+  arguments = (ids, global_ids, UnitStructure(ids, ids, global_ids))
+  params = jax.eval_shape(
+    lambda *a: nn.unbox(encoder.init(jax.random.key(0), *a)), *arguments
+  )
+
+  def loss(params: Any, *arguments: Any) -> Any:
+    streams = encoder.apply(params, *arguments)
+    return sum(stream.astype(jnp.float32).sum() for stream in streams)
+
+  placed = jax.tree.map(
+    lambda leaf: _spread(leaf, length, mesh), (params, *arguments)
+  )
+  rules = change_rules(DEFAULT_RULES, RULES)
+  with jax.set_mesh(mesh), nn.logical_axis_rules(list(rules)):
+    return jax.jit(jax.grad(loss)).lower(*placed)
+
+
+def _spread(leaf: Any, length: int, mesh: Mesh) -> Any:
+  """What has the length of the document lies on the axis `sequence`."""
+  long = leaf.ndim > 1 and leaf.shape[1] == length
+  spec = PartitionSpec(None, 'sequence') if long else PartitionSpec()
+  return jax.ShapeDtypeStruct(
+    leaf.shape, leaf.dtype, sharding=NamedSharding(mesh, spec)
+  )
