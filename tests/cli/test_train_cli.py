@@ -9,6 +9,7 @@ import pytest
 from flax import linen as nn
 from typer.testing import CliRunner
 
+from stepwise._errors import InputError
 from stepwise.checkpoints import load_bundle, save_bundle
 from stepwise.cli.main import app
 from stepwise.inference import PredictConfig
@@ -225,5 +226,5 @@ def test_a_run_adopts_the_numerics_of_its_start(tmp_path):
     load_bundle(source).variables['params'],
   )
   wrong = invoke(*flags(records, output, 1, '--size', 'encoder'))
-  assert wrong.exit_code == 2
-  assert "--size is 'encoder', must be NAME=VALUE" in wrong.stderr
+  assert isinstance(wrong.exception, InputError)
+  assert "--size is 'encoder', must be NAME=VALUE" in str(wrong.exception)
