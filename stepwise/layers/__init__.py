@@ -29,6 +29,7 @@ from stepwise.layers._hierarchical import (
   HierarchicalMemory,
 )
 from stepwise.layers._modules import Dense
+from stepwise.layers._plot import pattern_kinds, plot_pattern
 from stepwise.layers._positions import (
   distance_labels,
   example_ids_from_breakpoints,
@@ -113,6 +114,8 @@ __all__ = [
   'outside_label',
   'pair_structure',
   'param_shardings',
+  'pattern_kinds',
+  'plot_pattern',
   'separate_segments',
   'split_axes',
   'window_labels',
