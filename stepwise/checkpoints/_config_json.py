@@ -130,6 +130,11 @@ def _decode_field(where: str, hint: Any, value: Any) -> Any:
     return _decode(where, typing.cast(type, hint), value)
   if hint == _DTYPE:
     return _decode_dtype(where, value)
+  if typing.get_origin(hint) is tuple:
+    item, _ = typing.get_args(hint)
+    if not isinstance(value, list | tuple):
+      raise InputError(f'{where} is {value!r}; a list is needed.')
+    return tuple(_decode_field(where, item, part) for part in value)
   allowed = _allowed(hint)
   if type(value) not in allowed:
     names = sorted(kind.__name__ for kind in allowed)

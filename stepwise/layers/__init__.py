@@ -40,6 +40,13 @@ from stepwise.layers._positions import (
   separate_segments,
   window_labels,
 )
+from stepwise.layers._products import (
+  PRODUCTS,
+  DotGeneral,
+  bfloat16_products,
+  find_products,
+  with_products,
+)
 from stepwise.layers._sharding import (
   DEFAULT_RULES,
   PARAM_RULES,
@@ -71,10 +78,12 @@ __all__ = [
   'DEFAULT_RULES',
   'IMPLEMENTATIONS',
   'PARAM_RULES',
+  'PRODUCTS',
   'AttentionHeads',
   'AttentionPattern',
   'DecodeCache',
   'Dense',
+  'DotGeneral',
   'Dropout',
   'ETCConfig',
   'ETCEncoder',
@@ -98,10 +107,12 @@ __all__ = [
   'TransformerLayer',
   'UnitStructure',
   'attend',
+  'bfloat16_products',
   'causal_mask',
   'change_rules',
   'distance_labels',
   'example_ids_from_breakpoints',
+  'find_products',
   'fixed_units',
   'full_labels',
   'global_local_attention',
@@ -119,4 +130,5 @@ __all__ = [
   'separate_segments',
   'split_axes',
   'window_labels',
+  'with_products',
 ]

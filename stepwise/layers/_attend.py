@@ -1,11 +1,11 @@
 """Plain multi-head attention and the masks it reads, as pure functions."""
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 
 from stepwise._typing import Array, Bool, Float
+from stepwise.layers._products import DotGeneral, einsum
+from stepwise.layers._softmax import Dropout
 
 
 def attend(
@@ -14,7 +14,8 @@ def attend(
   value: Float[Array, 'batch kv heads dim'],
   mask: Bool[Array, '#batch #q kv'],
   *,
-  dropout: Callable[[Array], Array] | None = None,
+  dropout: Dropout = Dropout(),
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> Float[Array, 'batch q heads dim']:
   """softmax(query . key / sqrt(dim)) value, in every head.
 
@@ -22,28 +23,21 @@ def attend(
   `dropout` is applied to the probabilities, before they are normalised.
   """
   # float32 softmax, whatever the activations are.
-  wide = jnp.promote_types(query.dtype, jnp.float32)
-  logits = jnp.einsum(
-    'bqhd,bkhd->bhqk', query, key, preferred_element_type=wide
-  ) * (query.shape[-1] ** -0.5)
+  logits = einsum('bqhd,bkhd->bhqk', query, key, dot_general)
+  logits *= query.shape[-1] ** -0.5
   allowed = mask[:, None]
   # A finite floor: an empty row is then uniform, not NaN, before it is zeroed.
-  floor = jnp.finfo(wide).min
+  floor = jnp.finfo(logits.dtype).min
   floored = jnp.where(allowed, logits, floor)
   top = floored.max(axis=-1, keepdims=True, initial=floor)
   top = jax.lax.stop_gradient(top)  # It cancels.
   weights = jnp.where(allowed, jnp.exp(floored - top), 0)
   total = weights.sum(axis=-1, keepdims=True)
-  if dropout is not None:
-    weights = dropout(weights)
+  weights = dropout(weights).astype(value.dtype)
   # Division and transposition come after the product: XLA's CPU compiler would
   # fuse them into it, and a fused product runs several times slower.
-  attended = jnp.einsum(
-    'bhqk,bkhd->bhqd',
-    weights.astype(value.dtype),
-    value,
-    preferred_element_type=wide,
-  ) / jnp.where(total > 0, total, 1)
+  attended = einsum('bhqk,bkhd->bhqd', weights, value, dot_general)
+  attended /= jnp.where(total > 0, total, 1)
   return attended.swapaxes(1, 2).astype(value.dtype)
 
 

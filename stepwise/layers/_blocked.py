@@ -25,6 +25,7 @@ from stepwise.layers._heads import (
 )
 from stepwise.layers._owners import read_owned
 from stepwise.layers._positions import member_label, outside_label
+from stepwise.layers._products import DotGeneral
 from stepwise.layers._softmax import (
   Dropout,
   SoftmaxPart,
@@ -191,14 +192,17 @@ def blocked_attention(
   pattern: AttentionPattern,
   tables: RelativeTables,
   block: int,
-  dropout: Dropout,
+  dropout: Dropout = Dropout(),
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> tuple[
   Float[Array, 'batch length heads dim'],
   Float[Array, 'batch globals heads dim'],
 ]:
   """Attends block by block; `structure` has no missing masks."""
   grid = BlockGrid(heads.long_query.shape[1], block, pattern.radius)
-  return attend_blocks(heads, structure, pattern, tables, grid, dropout)
+  return attend_blocks(
+    heads, structure, pattern, tables, grid, dropout, dot_general
+  )
 
 
 def attend_blocks(
@@ -208,6 +212,7 @@ def attend_blocks(
   tables: RelativeTables,
   grid: BlockGrid,
   dropout: Dropout,
+  dot_general: DotGeneral = jax.lax.dot_general,
   sum_shards: Callable[[SoftmaxPart], SoftmaxPart] = lambda part: part,
 ) -> tuple[
   Float[Array, 'batch length heads dim'],
@@ -221,15 +226,21 @@ def attend_blocks(
     relations = UnitBlocks(structure, pattern, grid)
   else:
     relations = PairBlocks(structure, grid)
-  long = _long_rows(heads, relations, grid, tables.long_rows, dropout.fold(0))
+  long = _long_rows(
+    heads, relations, grid, tables.long_rows, dropout.fold(0), dot_general
+  )
+  if not heads.global_query.shape[1]:
+    return long, jnp.zeros_like(heads.global_query, long.dtype)
   table = tables.global_rows
   if isinstance(structure, UnitStructure) and pattern.hard_g2l:
-    inside = member_scores(heads.global_query, table, pattern)
+    inside = member_scores(heads.global_query, table, pattern, dot_general)
     owned = read_owned(heads, structure, grid, inside, dropout.fold(2))
   else:
-    owned = _global_to_long(heads, relations, grid, table, dropout.fold(2))
+    owned = _global_to_long(
+      heads, relations, grid, table, dropout.fold(2), dot_general
+    )
   part = merge(
-    global_to_global(heads, relations, table, dropout.fold(1)),
+    global_to_global(heads, relations, table, dropout.fold(1), dot_general),
     sum_shards(owned),
   )
   return long, finish(part).astype(long.dtype)
@@ -239,9 +250,10 @@ def member_scores(
   query: Float[Array, 'batch globals heads dim'],
   table: RelativeTable | None,
   pattern: AttentionPattern,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> Float[Array, 'batch heads globals'] | None:
   """Scores of the label of long tokens of a global token's own unit."""
-  scores = label_scores(query, table)
+  scores = label_scores(query, table, dot_general)
   if scores is None:
     return None
   return scores[..., member_label(pattern.max_distance)]
@@ -253,6 +265,7 @@ def _long_rows(
   grid: BlockGrid,
   table: RelativeTable | None,
   dropout: Dropout,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> Float[Array, 'batch length heads dim']:
   """Long queries read a window of keys and all global keys, one softmax."""
   dtype = heads.long_query.dtype
@@ -263,16 +276,19 @@ def _long_rows(
   def attend(shared, padded, index, query, block):
     global_key, global_value, table = shared
     key, value = (grid.window_of(array, index) for array in padded)
-    scores = label_scores(query, table)
+    scores = label_scores(query, table, dot_general)
     near = relations.l2l(index, block, scores)
     far = relations.l2g(block, scores)
-    near_logits = pair_logits(query, key, *near)
-    far_logits = pair_logits(query, global_key.astype(dtype), *far)
+    global_key, global_value = (
+      array.astype(dtype) for array in (global_key, global_value)
+    )
+    near_logits = pair_logits(query, key, *near, dot_general)
+    far_logits = pair_logits(query, global_key, *far, dot_general)
     peak = jnp.maximum(row_peak(near_logits), row_peak(far_logits))
     drop = dropout.fold(index)
     part = add(
-      softmax_part(near_logits, value, peak, drop.fold(0)),
-      softmax_part(far_logits, global_value.astype(dtype), peak, drop.fold(1)),
+      softmax_part(near_logits, value, peak, drop.fold(0), dot_general),
+      softmax_part(far_logits, global_value, peak, drop.fold(1), dot_general),
     )
     return finish(part).astype(dtype)
 
@@ -286,6 +302,7 @@ def _global_to_long(
   grid: BlockGrid,
   table: RelativeTable | None,
   dropout: Dropout,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> SoftmaxPart:
   """What global queries read from long tokens, one block of keys at a time.
 
@@ -298,13 +315,15 @@ def _global_to_long(
 
   def block_logits(shared, index, block, key):
     query, table = shared[0].astype(dtype), shared[1]
-    relation = relations.g2l(index, block, label_scores(query, table))
-    return pair_logits(query, key, *relation)
+    scores = label_scores(query, table, dot_general)
+    relation = relations.g2l(index, block, scores)
+    return pair_logits(query, key, *relation, dot_general)
 
   @_rematerialised
   def block_part(shared, peak, index, block, key, value):
     logits = block_logits(shared, index, block, key)
-    return softmax_part(logits, value, peak, dropout.fold(index))
+    drop = dropout.fold(index)
+    return softmax_part(logits, value, peak, drop, dot_general)
 
   keys = (grid.index, relations.blocks, grid.split(heads.g2l_key))
   values = grid.split(heads.g2l_value)
@@ -329,6 +348,7 @@ def global_to_global(
   relations: Relations,
   table: RelativeTable | None,
   dropout: Dropout,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> SoftmaxPart:
   """What global queries read from global tokens, some rows at a time."""
   dtype = heads.global_query.dtype
@@ -339,10 +359,12 @@ def global_to_global(
   @_rematerialised
   def rows_part(shared, index, query, rows):
     key, value, table = shared
-    relation = relations.g2g(index, rows, grid, label_scores(query, table))
-    logits = pair_logits(query, key.astype(dtype), *relation)
-    drop = dropout.fold(index)
-    return softmax_part(logits, value.astype(dtype), row_peak(logits), drop)
+    key, value = key.astype(dtype), value.astype(dtype)
+    scores = label_scores(query, table, dot_general)
+    relation = relations.g2g(index, rows, grid, scores)
+    logits = pair_logits(query, key, *relation, dot_general)
+    peak, drop = row_peak(logits), dropout.fold(index)
+    return softmax_part(logits, value, peak, drop, dot_general)
 
   def join(blocks):
     """`[blocks, batch, heads, rows, ...]` to `[batch, heads, globals, ...]`."""

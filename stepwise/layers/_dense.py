@@ -1,5 +1,6 @@
 """Global-local attention from the full score matrix: the reference, O(n^2)."""
 
+import jax
 import jax.numpy as jnp
 
 from stepwise._typing import Array, Bool, Float, Int
@@ -11,6 +12,7 @@ from stepwise.layers._heads import (
   pair_logits,
   pick_labels,
 )
+from stepwise.layers._products import DotGeneral
 from stepwise.layers._softmax import Dropout, finish, row_peak, softmax_part
 from stepwise.layers._structure import PairStructure
 
@@ -20,7 +22,8 @@ def dense_attention(
   pairs: PairStructure,
   radius: int,
   tables: RelativeTables,
-  dropout: Dropout,
+  dropout: Dropout = Dropout(),
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> tuple[
   Float[Array, 'batch length heads dim'],
   Float[Array, 'batch globals heads dim'],
@@ -35,6 +38,7 @@ def dense_attention(
     _join(_spread(pairs.l2l_labels, radius, length), pairs.l2g_labels),
     tables.long_rows,
     dropout.fold(0),
+    dot_general,
   )
   glob = _rows(
     heads.global_query,
@@ -44,6 +48,7 @@ def dense_attention(
     _join(pairs.g2g_labels, pairs.g2l_labels),
     tables.global_rows,
     dropout.fold(1),
+    dot_general,
   )
   return long, glob
 
@@ -56,11 +61,12 @@ def _rows(
   labels: Int[Array, 'batch q kv'] | None,
   table: RelativeTable | None,
   dropout: Dropout,
+  dot_general: DotGeneral,
 ) -> Float[Array, 'batch q heads dim']:
   """One softmax over all keys of a row."""
-  relative = pick_labels(label_scores(query, table), labels)
-  logits = pair_logits(query, key, relative, mask)
-  part = softmax_part(logits, value, row_peak(logits), dropout)
+  relative = pick_labels(label_scores(query, table, dot_general), labels)
+  logits = pair_logits(query, key, relative, mask, dot_general)
+  part = softmax_part(logits, value, row_peak(logits), dropout, dot_general)
   return finish(part).astype(value.dtype)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from flax import linen as nn
 from flax.linen.spmd import with_logical_constraint
@@ -30,12 +31,14 @@ from stepwise.layers._modules import (
   output_projection,
   zeros_init,
 )
-from stepwise.layers._softmax import Dropout
+from stepwise.layers._positions import num_labels
+from stepwise.layers._products import DotGeneral, find_products
+from stepwise.layers._softmax import attention_dropout
 from stepwise.layers._structure import AttentionPattern, Structure
 
 # Which projection serves a slot that has none of its own. 'kv' shares by the
 # side that queries; 'qkv' uses one query, one key and one value everywhere.
-_SHARING: dict[str, dict[str, str]] = {
+SHARING: dict[str, dict[str, str]] = {
   'none': {},
   'kv': {
     'l2g_key': 'l2l_key',
@@ -49,7 +52,8 @@ _SHARING: dict[str, dict[str, str]] = {
     **{f'{part}_value': 'l2l_value' for part in ('l2g', 'g2g', 'g2l')},
   },
 }
-_FROM_LONG = ('long_query', 'l2l_key', 'l2l_value', 'g2l_key', 'g2l_value')
+_LOCAL = ('long_query', 'l2l_key', 'l2l_value')
+_FROM_LONG = (*_LOCAL, 'g2l_key', 'g2l_value')
 
 Streams = tuple[
   Float[Array, 'batch length embed'], Float[Array, 'batch globals width']
@@ -67,10 +71,10 @@ class ETCConfig:
     mlp: inner width of the feed-forward block.
     layers: number of layers.
     pattern: radius, clipping distance and hard masks of the attention.
+    radii: a radius for every layer; () = that of the pattern.
     labels: rows of every relative table; 0 = no relative terms.
     segments: rows of the segment table.
     dim: size of a head; None = `embed / heads`.
-    global_embed: width of the global stream; None = `embed`.
     global_mlp: inner width of an unshared global feed-forward; None = `mlp`.
     embedding_width: width of the token table if it is projected to `embed`.
     long_positions: rows of an absolute position table; 0 = none.
@@ -89,6 +93,7 @@ class ETCConfig:
     implementation: `'blocked'` or `'dense'` attention.
     block: long tokens per block of `'blocked'`; None = chosen.
     dtype: dtype of activations; None = that of the parameters.
+    products: precision of products, one of `PRODUCTS`.
   """
 
   vocab: int = 30522
@@ -97,10 +102,10 @@ class ETCConfig:
   mlp: int = 3072
   layers: int = 12
   pattern: AttentionPattern = AttentionPattern(hard_g2l=True)
+  radii: tuple[int, ...] = ()
   labels: int = 32
   segments: int = 16
   dim: int | None = None
-  global_embed: int | None = None
   global_mlp: int | None = None
   embedding_width: int | None = None
   long_positions: int = 0
@@ -117,6 +122,7 @@ class ETCConfig:
   implementation: str = 'blocked'
   block: int | None = None
   dtype: DTypeLike | None = None
+  products: str = 'float32'
 
   def __post_init__(self) -> None:
     if self.dim is None and self.embed % self.heads:
@@ -124,9 +130,9 @@ class ETCConfig:
         f'embed is {self.embed}, must be a multiple of heads={self.heads}'
         ' unless dim is given.'
       )
-    if self.sharing not in _SHARING:
+    if self.sharing not in SHARING:
       raise InputError(
-        f'sharing is {self.sharing!r}, must be one of {tuple(_SHARING)}.'
+        f'sharing is {self.sharing!r}, must be one of {tuple(SHARING)}.'
       )
     if self.implementation not in IMPLEMENTATIONS:
       raise InputError(
@@ -138,20 +144,28 @@ class ETCConfig:
         f'activation is {self.activation!r}, must be one of'
         f' {tuple(ACTIVATIONS)}.'
       )
-    shared = self.sharing != 'none' or self.share_output
-    if self.global_width != self.embed and (shared or self.share_feed_forward):
+    if self.radii and len(self.radii) != self.layers:
       raise InputError(
-        f'global_embed is {self.global_width} and embed is {self.embed}, must'
-        ' be equal when anything is shared between the streams.'
+        f'radii has {len(self.radii)} numbers, layers is {self.layers}: one'
+        ' for every layer is needed.'
       )
+    if self.scan_layers and len(set(self.radii)) > 1:
+      raise InputError(
+        f'radii are {self.radii}, must be equal: scan_layers compiles one'
+        ' layer for all.'
+      )
+    find_products(self.products)
 
   @property
   def head_dim(self) -> int:
     return self.dim or self.embed // self.heads
 
   @property
-  def global_width(self) -> int:
-    return self.global_embed or self.embed
+  def dot_general(self) -> DotGeneral:
+    return find_products(self.products)
+
+  def radius(self, layer: int) -> int:
+    return self.radii[layer] if self.radii else self.pattern.radius
 
 
 class RelativeEmbedding(nn.Module):
@@ -176,100 +190,179 @@ class RelativeEmbedding(nn.Module):
 
 
 class GlobalLocalAttention(nn.Module):
-  """Projections, relative tables and outputs around the pure function."""
+  """Projections, relative tables and outputs around the pure function.
 
-  config: ETCConfig
+  `attention(long, glob, structure)`; without global tokens
+  `attention(long, None, UnitStructure.local(examples))`, which returns None
+  for them and has no parameters that only they would use.
+
+  Attributes:
+    heads, dim: how many heads, and the size of each.
+    radius: long tokens read so many neighbours on either side.
+    max_distance: distances are clipped here before they are labelled.
+    hard_g2l: a global token reads only long tokens of its own unit.
+    hard_l2g: a long token reads only the global tokens of its own unit.
+    labels: rows of either relative table; None = as many as `max_distance`
+      needs, 0 = no relative terms.
+    sharing: projections shared between parts, `'none'`, `'kv'` or `'qkv'`.
+    share_output: one output projection for long and global rows.
+    dropout: rate, of probabilities.
+    implementation: `'blocked'` or `'dense'`.
+    block: long tokens per block of `'blocked'`; None = chosen.
+    dtype: of activations; None = that of inputs and parameters.
+    dot_general: the product.
+  """
+
+  heads: int
+  dim: int
+  radius: int = 84
+  max_distance: int = 12
+  hard_g2l: bool = False
+  hard_l2g: bool = False
+  labels: int | None = None
+  sharing: str = 'none'
+  share_output: bool = False
+  dropout: float = 0.0
+  implementation: str = 'blocked'
+  block: int | None = None
+  dtype: DTypeLike | None = None
+  dot_general: DotGeneral = jax.lax.dot_general
 
   @nn.compact
   def __call__(
     self,
     long: Float[Array, 'batch length embed'],
-    glob: Float[Array, 'batch globals width'],
+    glob: Float[Array, 'batch globals width'] | None,
     structure: Structure,
     deterministic: bool = True,
-  ) -> Streams:
-    config = self.config
+  ) -> tuple[
+    Float[Array, 'batch length embed'],
+    Float[Array, 'batch globals width'] | None,
+  ]:
+    self._check_widths(long, glob)
     outputs = global_local_attention(
       self._heads(long, glob),
       structure,
-      config.pattern,
-      self._tables(),
+      AttentionPattern(
+        self.radius, self.max_distance, self.hard_g2l, self.hard_l2g
+      ),
+      self._tables(glob is not None),
       implementation=self._implementation(),
-      block=config.block,
-      dropout=self._dropout(deterministic),
+      block=self.block,
+      dropout=attention_dropout(self, self.dropout, deterministic),
+      dot_general=self.dot_general,
     )
-    to_long = output_projection(config.embed, config.dtype, 'long_output')
+    to_long = self._output(long, 'long_output')
+    if glob is None:
+      return to_long(outputs[0]), None
     to_global = to_long
-    if not config.share_output:
-      to_global = output_projection(
-        config.global_width, config.dtype, 'global_output'
-      )
+    if not self.share_output:
+      to_global = self._output(glob, 'global_output')
     return to_long(outputs[0]), to_global(outputs[1])
+
+  def _check_widths(self, long: Array, glob: Array | None) -> None:
+    if self.sharing not in SHARING:
+      raise InputError(
+        f'sharing is {self.sharing!r}, must be one of {tuple(SHARING)}.'
+      )
+    if glob is None or glob.shape[-1] == long.shape[-1]:
+      return
+    if self.sharing == 'qkv' or self.share_output:
+      raise InputError(
+        f'global tokens have width {glob.shape[-1]} and long tokens'
+        f' {long.shape[-1]}, must be equal when both share a projection.'
+      )
+
+  def _output(self, stream: Array, name: str) -> Dense:
+    return output_projection(
+      stream.shape[-1], self.dtype, self.dot_general, name=name
+    )
 
   def _heads(
     self,
     long: Float[Array, 'batch length embed'],
-    glob: Float[Array, 'batch globals width'],
+    glob: Float[Array, 'batch globals width'] | None,
   ) -> AttentionHeads:
-    config = self.config
-    shared = _SHARING[config.sharing]
+    shared = SHARING[self.sharing]
+    slots = AttentionHeads._fields if glob is not None else _LOCAL
     projections = {
       slot: head_projection(
-        config.heads, config.head_dim, config.dtype, name=slot
+        self.heads, self.dim, self.dtype, self.dot_general, name=slot
       )
-      for slot in AttentionHeads._fields
+      for slot in slots
       if slot not in shared
     }
-    heads = {
-      slot: projections[shared.get(slot, slot)](
-        long if slot in _FROM_LONG else glob
-      )
-      for slot in AttentionHeads._fields
-    }
-    return AttentionHeads(
-      **{
-        slot: with_logical_constraint(
-          array, ('batch', _axis(slot), 'heads', 'kv')
-        )
-        for slot, array in heads.items()
-      }
-    )
+    heads = {}
+    for slot in slots:
+      stream = long if slot in _FROM_LONG else glob
+      array = projections[shared.get(slot, slot)](stream)
+      axes = ('batch', _axis(slot), 'heads', 'kv')
+      heads[slot] = with_logical_constraint(array, axes)
+    if glob is None:
+      return AttentionHeads.shared(tuple(heads[slot] for slot in _LOCAL))
+    return AttentionHeads(**heads)
 
   def _implementation(self) -> str:
     # Parameters do not depend on it, and are made from inputs that are too
     # small to spread, before there is a mesh.
-    spread = self.config.implementation == 'sequence'
-    if spread and self.is_initializing():
+    if self.implementation == 'sequence' and self.is_initializing():
       return 'blocked'
-    return self.config.implementation
+    return self.implementation
 
-  def _tables(self) -> RelativeTables:
-    config = self.config
-    if not config.labels:
+  def _tables(self, has_globals: bool) -> RelativeTables:
+    labels = self.labels
+    if labels is None:
+      labels = num_labels(self.max_distance)
+    if not labels:
       return RelativeTables()
-    sizes = (config.labels, config.heads, config.head_dim)
+    sizes = (labels, self.heads, self.dim)
     return RelativeTables(
       RelativeEmbedding(*sizes, name='long_relative')(),
-      RelativeEmbedding(*sizes, name='global_relative')(),
+      RelativeEmbedding(*sizes, name='global_relative')()
+      if has_globals
+      else None,
     )
-
-  def _dropout(self, deterministic: bool) -> Dropout:
-    if deterministic or not self.config.dropout:
-      return Dropout()
-    return Dropout(self.config.dropout, self.make_rng('dropout'))
 
 
 def _axis(slot: str) -> str:
   return 'length' if slot in _FROM_LONG else 'global'
 
 
+def layer_attention(
+  config: ETCConfig, index: int = 0, name: str | None = None
+) -> GlobalLocalAttention:
+  """The attention of layer `index`."""
+  return GlobalLocalAttention(
+    heads=config.heads,
+    dim=config.head_dim,
+    radius=config.radius(index),
+    max_distance=config.pattern.max_distance,
+    hard_g2l=config.pattern.hard_g2l,
+    hard_l2g=config.pattern.hard_l2g,
+    labels=config.labels,
+    sharing=config.sharing,
+    share_output=config.share_output,
+    dropout=config.dropout,
+    implementation=config.implementation,
+    block=config.block,
+    dtype=config.dtype,
+    dot_general=config.dot_general,
+    name=name,
+  )
+
+
 class GlobalLocalLayer(nn.Module):
   """Attention and feed-forward, each with residual, dropout and norm.
 
   post-norm:  x <- LN(x + drop(f(x)))      pre-norm:  x <- x + drop(f(LN(x)))
+
+  Attributes:
+    config: sizes and options.
+    index: of this layer, which may have a radius of its own.
   """
 
   config: ETCConfig
+  index: int = 0
 
   @nn.compact
   def __call__(
@@ -279,8 +372,7 @@ class GlobalLocalLayer(nn.Module):
     structure: Structure,
     deterministic: bool = True,
   ) -> Streams:
-    config = self.config
-    attention = GlobalLocalAttention(config, name='attention')
+    attention = layer_attention(self.config, self.index, name='attention')
     long_block, global_block = self._feed_forwards()
     streams = self._residual(
       (long, glob),
@@ -319,23 +411,18 @@ class GlobalLocalLayer(nn.Module):
     self,
   ) -> tuple[tuple[FeedForward, Norm], tuple[FeedForward, Norm]]:
     config = self.config
-    long = (
-      FeedForward(
-        config.mlp, config.activation, config.dtype, name='long_feed_forward'
-      ),
-      self._norm('long_feed_forward_norm'),
-    )
+    long = self._feed_forward(config.mlp, 'long_feed_forward')
     if config.share_feed_forward:
       return long, long
-    return long, (
-      FeedForward(
-        config.global_mlp or config.mlp,
-        config.activation,
-        config.dtype,
-        name='global_feed_forward',
-      ),
-      self._norm('global_feed_forward_norm'),
+    mlp = config.global_mlp or config.mlp
+    return long, self._feed_forward(mlp, 'global_feed_forward')
+
+  def _feed_forward(self, mlp: int, name: str) -> tuple[FeedForward, Norm]:
+    config = self.config
+    block = FeedForward(
+      mlp, config.activation, config.dtype, config.dot_general, name=name
     )
+    return block, self._norm(f'{name}_norm')
 
   def _norm(self, name: str) -> Norm:
     return Norm(self.config.epsilon, self.config.dtype, name=name)
@@ -380,7 +467,7 @@ class GlobalLocalStack(nn.Module):
       )(config)
     else:
       # Flax names these layer_0, layer_1, ...
-      self.layer = [GlobalLocalLayer(config) for _ in range(config.layers)]
+      self.layer = [GlobalLocalLayer(config, i) for i in range(config.layers)]
 
   def __call__(
     self,
@@ -440,12 +527,10 @@ class ETCEncoder(nn.Module):
     structure: Structure,
     segments: Int[Array, 'batch length'] | None = None,
     global_segments: Int[Array, 'batch globals'] | None = None,
-    long_adder: Float[Array, 'batch length embed'] | None = None,
-    global_adder: Float[Array, 'batch globals embed'] | None = None,
     positions: Int[Array, 'batch length'] | None = None,
     deterministic: bool = True,
   ) -> Streams:
-    """Encodes; the adders are added to the summed embeddings.
+    """Encodes.
 
     `positions` are rows of the table of `long_positions`; None = 0, 1, 2, ...
     """
@@ -453,7 +538,6 @@ class ETCEncoder(nn.Module):
     long, glob = embed(
       (tokens, global_tokens),
       (segments, global_segments),
-      (long_adder, global_adder),
       deterministic,
       (positions, None),
     )
@@ -462,7 +546,7 @@ class ETCEncoder(nn.Module):
 
 
 class ETCEmbeddings(nn.Module):
-  """token + segment (+ position) (+ adder) -> norm -> dropout."""
+  """token + segment (+ position) -> norm -> dropout."""
 
   config: ETCConfig
 
@@ -471,16 +555,10 @@ class ETCEmbeddings(nn.Module):
     self,
     tokens: tuple[Array, Array],
     segments: tuple[Array | None, Array | None],
-    adders: tuple[Array | None, Array | None],
     deterministic: bool,
     positions: tuple[Array | None, Array | None] = (None, None),
   ) -> Streams:
     config = self.config
-    if config.global_width != config.embed:
-      raise InputError(
-        f'global_embed is {config.global_width}, must equal embed='
-        f'{config.embed} when tokens of both streams share one table.'
-      )
     look_up = self._token_lookup()
     segment_table = Embedding(
       config.segments,
@@ -501,8 +579,6 @@ class ETCEmbeddings(nn.Module):
       total = look_up(ids) + segment_table(segment_ids)
       if rows:
         total += self._positions(axis, rows, ids, positions[side])
-      if adders[side] is not None:
-        total += adders[side]
       norm = Norm(config.epsilon, config.dtype, name=f'{axis}_norm')
       outputs.append(drop(norm(total)))
     return _constrain(outputs[0], 'length'), _constrain(outputs[1], 'global')
@@ -518,6 +594,7 @@ class ETCEmbeddings(nn.Module):
       ('embedding', 'embed'),
       config.dtype,
       stddev=width**-0.5,
+      dot_general=config.dot_general,
       name='projection',
     )
     return lambda ids: projection(table(ids))

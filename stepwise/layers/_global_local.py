@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from stepwise._errors import InputError
 from stepwise._typing import Array, Float
 from stepwise.layers._blocked import blocked_attention
 from stepwise.layers._blocks import default_block
@@ -14,6 +16,7 @@ from stepwise.layers._dense import dense_attention
 from stepwise.layers._heads import AttentionHeads, RelativeTables
 from stepwise.layers._pallas import pallas_attention
 from stepwise.layers._positions import num_labels
+from stepwise.layers._products import DotGeneral
 from stepwise.layers._sequence import sequence_attention
 from stepwise.layers._softmax import Dropout
 from stepwise.layers._structure import (
@@ -36,6 +39,7 @@ def global_local_attention(
   implementation: str = 'blocked',
   block: int | None = None,
   dropout: Dropout = Dropout(),
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> tuple[
   Float[Array, 'batch length heads dim'],
   Float[Array, 'batch globals heads dim'],
@@ -44,6 +48,7 @@ def global_local_attention(
 
   Long tokens read a window of neighbours and all global tokens under one
   softmax; global tokens read all global and all long tokens under another.
+  There may be no global tokens: then long tokens read their windows only.
   The score of query q against key k with label m is
 
     (q . k  +  q . E[m]  +  b[m]) / sqrt(dim)
@@ -70,12 +75,13 @@ def global_local_attention(
     block: long tokens per iteration of `'blocked'`; None = chosen to fill the
       lanes of an accelerator.
     dropout: dropout of probabilities.
+    dot_general: the product, wherever arrays are multiplied.
 
   Returns:
     Outputs of the long and of the global queries.
 
-  >>> heads = AttentionHeads(*[jnp.ones((1, n, 2, 4)) for n in
-  ...                          (6, 6, 6, 2, 2, 2, 2, 2, 6, 6)])
+  >>> x, y = jnp.ones((1, 6, 2, 4)), jnp.ones((1, 2, 2, 4))
+  >>> heads = AttentionHeads.shared((x, x, x), (y, y, y))
   >>> ones = jnp.ones((1, 6), int)
   >>> units = UnitStructure(jnp.array([[0, 0, 0, 1, 1, 1]]), ones, ones[:, :2])
   >>> long, glob = global_local_attention(heads, units)
@@ -91,23 +97,29 @@ def global_local_attention(
   if implementation == 'dense':
     if isinstance(structure, UnitStructure):
       structure = pair_structure(structure, pattern)
-    return dense_attention(heads, structure, pattern.radius, tables, dropout)
+    return dense_attention(
+      heads, structure, pattern.radius, tables, dropout, dot_general
+    )
   if implementation == 'blocked':
     length = heads.long_query.shape[1]
     block = default_block(pattern.radius, length) if block is None else block
     if block < 1:
-      raise ValueError(f'block is {block}, must be at least 1.')
-    return blocked_attention(heads, structure, pattern, tables, block, dropout)
+      raise InputError(f'block is {block}, must be at least 1.')
+    return blocked_attention(
+      heads, structure, pattern, tables, block, dropout, dot_general
+    )
   if implementation in ('pallas', 'sequence'):
     if isinstance(structure, PairStructure):
-      raise ValueError(
+      raise InputError(
         f'implementation {implementation!r} takes a UnitStructure; masks of'
         " every pair, a PairStructure, are read by 'blocked' and 'dense'."
       )
     if implementation == 'pallas':
       return pallas_attention(heads, structure, pattern, tables, dropout)
-    return sequence_attention(heads, structure, pattern, tables, block, dropout)
-  raise ValueError(
+    return sequence_attention(
+      heads, structure, pattern, tables, block, dropout, dot_general
+    )
+  raise InputError(
     f'implementation is {implementation!r}, must be one of {IMPLEMENTATIONS}.'
   )
 
@@ -125,12 +137,12 @@ def _check_heads(heads: AttentionHeads) -> None:
     )
     needed = (batch, length if is_long else num_globals, num_heads, dim)
     if _rank4(name, array) != needed:
-      raise ValueError(f'{name} has shape {array.shape}, must be {needed}.')
+      raise InputError(f'{name} has shape {array.shape}, must be {needed}.')
 
 
 def _rank4(name: str, array: Array) -> tuple[int, ...]:
   if array.ndim != 4:
-    raise ValueError(
+    raise InputError(
       f'{name} has rank {array.ndim} and shape {array.shape}, must have rank 4'
       ' [batch, tokens, heads, dim].'
     )
@@ -145,7 +157,7 @@ def _check_tables(
   needed = num_labels(pattern.max_distance)
   for name, table in tables._asdict().items():
     if table is not None and len(table.bias) < needed:
-      raise ValueError(
+      raise InputError(
         f'{name} table has {len(table.bias)} labels, max_distance'
         f' {pattern.max_distance} needs at least {needed}.'
       )
@@ -165,7 +177,7 @@ def _check_units(heads: AttentionHeads, units: UnitStructure) -> None:
   for name in ('unit_ids', 'parent_ids'):
     largest = _concrete_extreme(getattr(units, name), np.max)
     if largest is not None and largest >= num_globals:
-      raise ValueError(
+      raise InputError(
         f'{name} names unit {largest}, but there are {num_globals} global'
         ' tokens: give more global tokens, or -1 to units without one.'
       )
@@ -197,7 +209,7 @@ def _complete(
       name for name in (first, second) if getattr(pairs, name) is not None
     ]
     if len(given) == 1:
-      raise ValueError(
+      raise InputError(
         f'only {given[0]} is given, must be both or neither of {first} and'
         f' {second}: they share one softmax.'
       )
@@ -218,7 +230,7 @@ def _check_labels(
     for extreme in (np.min, np.max):
       label = _concrete_extreme(getattr(pairs, name), extreme)
       if label is not None and not 0 <= label < num_rows:
-        raise ValueError(
+        raise InputError(
           f'{name} holds label {label}, must lie in 0..{num_rows - 1}.'
         )
 
@@ -229,7 +241,7 @@ def _check_shapes(
   for name, needed in shapes.items():
     array = getattr(structure, name)
     if array is not None and array.shape != needed:
-      raise ValueError(f'{name} has shape {array.shape}, must be {needed}.')
+      raise InputError(f'{name} has shape {array.shape}, must be {needed}.')
 
 
 def _concrete_extreme(

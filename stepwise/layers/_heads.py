@@ -2,10 +2,18 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from stepwise._typing import Array, Bool, Float, Int
-from stepwise.layers._softmax import NEG_INF, wide_dtype
+from stepwise.layers._products import DotGeneral, einsum
+from stepwise.layers._softmax import NEG_INF
+
+QueryKeyValue = tuple[
+  Float[Array, 'batch tokens heads dim'],
+  Float[Array, 'batch tokens heads dim'],
+  Float[Array, 'batch tokens heads dim'],
+]
 
 
 class AttentionHeads(NamedTuple):
@@ -25,6 +33,23 @@ class AttentionHeads(NamedTuple):
   g2l_key: Float[Array, 'batch length heads dim']
   g2l_value: Float[Array, 'batch length heads dim']
 
+  @classmethod
+  def shared(
+    cls, long: QueryKeyValue, glob: QueryKeyValue | None = None
+  ) -> 'AttentionHeads':
+    """One query, key and value of every token, whoever reads them.
+
+    Without global tokens long tokens read their windows, and that is all.
+
+    >>> ones = jnp.ones((1, 6, 2, 4))
+    >>> AttentionHeads.shared((ones, ones, ones)).l2g_key.shape
+    (1, 0, 2, 4)
+    """
+    if glob is None:
+      nothing = long[0][:, :0]
+      glob = nothing, nothing, nothing
+    return cls(*long, *glob[1:], *glob, *long[1:])
+
 
 class RelativeTable(NamedTuple):
   """Key-side vectors and biases of relative labels."""
@@ -41,17 +66,15 @@ class RelativeTables(NamedTuple):
 
 
 def label_scores(
-  query: Float[Array, 'batch q heads dim'], table: RelativeTable | None
+  query: Float[Array, 'batch q heads dim'],
+  table: RelativeTable | None,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> Float[Array, 'batch heads q labels'] | None:
   """(q . E[m] + b[m]) / sqrt(dim) for every label m."""
   if table is None:
     return None
-  products = jnp.einsum(
-    'bqnd,rnd->bnqr',
-    query,
-    table.embedding.astype(query.dtype),
-    preferred_element_type=wide_dtype(query),
-  )
+  rows = table.embedding.astype(query.dtype)
+  products = einsum('bqnd,rnd->bnqr', query, rows, dot_general)
   bias = table.bias.astype(products.dtype).T[None, :, None, :]
   return (products + bias) * query.shape[-1] ** -0.5
 
@@ -71,14 +94,10 @@ def pair_logits(
   key: Float[Array, 'batch kv heads dim'],
   relative: Float[Array, 'batch heads q kv'] | None,
   mask: Bool[Array, 'batch q kv'] | None,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> Float[Array, 'batch heads q kv']:
   """Scores of all pairs, -inf where masked; no mask allows everything."""
-  logits = jnp.einsum(
-    'bqnd,bknd->bnqk',
-    query,
-    key,
-    preferred_element_type=wide_dtype(query),
-  )
+  logits = einsum('bqnd,bknd->bnqk', query, key, dot_general)
   logits *= query.shape[-1] ** -0.5
   if relative is not None:
     logits += relative

@@ -18,6 +18,7 @@ and every document layer computes, with the same weights for both streams,
 import dataclasses
 from typing import Literal, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
@@ -25,6 +26,7 @@ from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers._attend import key_mask
 from stepwise.layers._modules import Embedding, Norm
+from stepwise.layers._products import DotGeneral, einsum
 from stepwise.layers._transformer import (
   TransformerConfig,
   TransformerEncoder,
@@ -154,7 +156,8 @@ class HierarchicalEncoder(nn.Module):
     mask = split_windows(unit_ids + 1, window) > 0
     states = self.sentence(rows, mask, deterministic=deterministic)
     states = states.reshape(batch, -1, states.shape[-1])[:, :length]
-    return mean_by_unit(states, unit_ids, num_units)
+    hook = self.config.sentence.dot_general
+    return mean_by_unit(states, unit_ids, num_units, hook)
 
   def prepare(
     self,
@@ -275,15 +278,12 @@ def mean_by_unit(
   states: Float[Array, 'batch length embed'],
   unit_ids: Int[Array, 'batch length'],
   num_units: int,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> Float[Array, 'batch units embed']:
   """Means over the tokens of every unit, zero where there are none."""
   member = unit_ids[:, None] == jnp.arange(num_units)[None, :, None]
-  total = jnp.einsum(
-    'bul,ble->bue',
-    member.astype(states.dtype),
-    states,
-    preferred_element_type=jnp.float32,
-  )
+  member_rows = member.astype(states.dtype)
+  total = einsum('bul,ble->bue', member_rows, states, dot_general)
   count = jnp.maximum(member.sum(axis=2), 1)
   return (total / count[..., None]).astype(states.dtype)
 

@@ -15,6 +15,7 @@ from flax import linen as nn
 from flax.linen.dtypes import promote_dtype
 
 from stepwise._typing import Array, DTypeLike, Float, Int
+from stepwise.layers._products import DotGeneral
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
   'gelu_tanh': partial(nn.gelu, approximate=True),
@@ -67,12 +68,14 @@ class Dense(nn.Module):
     axes: logical names of the kernel: input axes, then output axes.
     dtype: dtype of the computation; None = that of inputs and parameters.
     stddev: spread of the initial kernel.
+    dot_general: the product.
   """
 
   features: tuple[int, ...]
   axes: tuple[str, ...]
   dtype: DTypeLike | None = None
   stddev: float = 0.02
+  dot_general: DotGeneral = jax.lax.dot_general
 
   @nn.compact
   def __call__(self, inputs: Float[Array, '...']) -> Float[Array, '...']:
@@ -85,22 +88,33 @@ class Dense(nn.Module):
       'bias', zeros_init(*self.axes[contracted:]), self.features
     )
     inputs, kernel, bias = promote_dtype(inputs, kernel, bias, dtype=self.dtype)
-    output = jnp.tensordot(inputs, kernel, axes=contracted)
+    last = tuple(range(inputs.ndim - contracted, inputs.ndim))
+    numbers = ((last, tuple(range(contracted))), ((), ()))
+    output = self.dot_general(inputs, kernel, numbers)
     return output + jnp.broadcast_to(bias, output.shape)
 
 
 def head_projection(
-  heads: int, dim: int, dtype: DTypeLike | None = None, name: str | None = None
+  heads: int,
+  dim: int,
+  dtype: DTypeLike | None = None,
+  dot_general: DotGeneral = jax.lax.dot_general,
+  name: str | None = None,
 ) -> Dense:
   """`[..., embed]` to `[..., heads, dim]`: a query, key or value."""
-  return Dense((heads, dim), ('embed', 'heads', 'kv'), dtype, name=name)
+  axes = ('embed', 'heads', 'kv')
+  return Dense((heads, dim), axes, dtype, dot_general=dot_general, name=name)
 
 
 def output_projection(
-  features: int, dtype: DTypeLike | None = None, name: str | None = None
+  features: int,
+  dtype: DTypeLike | None = None,
+  dot_general: DotGeneral = jax.lax.dot_general,
+  name: str | None = None,
 ) -> Dense:
   """`[..., heads, dim]` back to `[..., embed]`."""
-  return Dense((features,), ('heads', 'kv', 'embed'), dtype, name=name)
+  axes = ('heads', 'kv', 'embed')
+  return Dense((features,), axes, dtype, dot_general=dot_general, name=name)
 
 
 class FeedForward(nn.Module):
@@ -109,15 +123,16 @@ class FeedForward(nn.Module):
   mlp: int
   activation: str = 'gelu_tanh'
   dtype: DTypeLike | None = None
+  dot_general: DotGeneral = jax.lax.dot_general
 
   @nn.compact
   def __call__(
     self, inputs: Float[Array, '*batch embed']
   ) -> Float[Array, '*batch embed']:
-    hidden = Dense((self.mlp,), ('embed', 'mlp'), self.dtype, name='in')(inputs)
+    dense = partial(Dense, dtype=self.dtype, dot_general=self.dot_general)
+    hidden = dense((self.mlp,), ('embed', 'mlp'), name='in')(inputs)
     hidden = ACTIVATIONS[self.activation](hidden)
-    features = inputs.shape[-1:]
-    return Dense(features, ('mlp', 'embed'), self.dtype, name='out')(hidden)
+    return dense(inputs.shape[-1:], ('mlp', 'embed'), name='out')(hidden)
 
 
 class Embedding(nn.Module):
@@ -127,6 +142,7 @@ class Embedding(nn.Module):
   features: int
   axes: tuple[str, str] = ('vocab', 'table')
   dtype: DTypeLike | None = None
+  dot_general: DotGeneral = jax.lax.dot_general
 
   def setup(self) -> None:
     self.table = self.param(
@@ -143,7 +159,7 @@ class Embedding(nn.Module):
     self, states: Float[Array, '*batch embed']
   ) -> Float[Array, '*batch {self.rows}']:
     """Scores states against every row: tied output logits, in float32."""
-    return jax.lax.dot_general(
+    return self.dot_general(
       states,
       self._cast(self.table),
       (((states.ndim - 1,), (1,)), ((), ())),

@@ -21,10 +21,12 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import PartitionSpec
 
+from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float
 from stepwise.layers._blocked import attend_blocks
 from stepwise.layers._blocks import BlockGrid, default_block
 from stepwise.layers._heads import AttentionHeads, RelativeTables
+from stepwise.layers._products import DotGeneral
 from stepwise.layers._softmax import Dropout, SoftmaxPart
 from stepwise.layers._structure import AttentionPattern, UnitStructure
 
@@ -81,6 +83,7 @@ def sequence_attention(
   tables: RelativeTables,
   block: int | None,
   dropout: Dropout,
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> tuple[
   Float[Array, 'batch length heads dim'],
   Float[Array, 'batch globals heads dim'],
@@ -103,7 +106,7 @@ def sequence_attention(
   ) -> tuple[Array, Array]:
     own = dropout.fold(_device_number(mesh))
     return attend_blocks(
-      heads, units, pattern, tables, grid, own, sum_shards=_sum_shards
+      heads, units, pattern, tables, grid, own, dot_general, _sum_shards
     )
 
   long, glob = jax.shard_map(
@@ -136,13 +139,13 @@ def _padded(
 
 def _check(mesh: Any, heads: AttentionHeads, radius: int) -> None:
   if SEQUENCE not in mesh.axis_names:
-    raise ValueError(
+    raise InputError(
       f"implementation 'sequence' needs a mesh with the axis {SEQUENCE!r}"
       f' (jax.set_mesh), its axes are {tuple(mesh.axis_names)}.'
     )
   length = -(-heads.long_query.shape[1] // mesh.shape[SEQUENCE])
   if radius > length:
-    raise ValueError(
+    raise InputError(
       f'radius is {radius}, must be at most the {length} long tokens'
       ' of a shard: a window reaches no farther than the next one.'
     )

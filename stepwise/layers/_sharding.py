@@ -14,6 +14,8 @@ import jax
 from flax import linen as nn
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from stepwise._errors import InputError
+
 MeshAxes = str | tuple[str, ...] | None
 Rules = Sequence[tuple[str, MeshAxes]]
 
@@ -78,7 +80,7 @@ def make_mesh(
   needed = math.prod(shape.values())
   if needed > len(devices):
     told = [n for name, n in shape.items() if n > 1 or name != 'fsdp']
-    raise ValueError(
+    raise InputError(
       f'a {" x ".join(map(str, told))} mesh needs {needed} devices, there are'
       f' {len(devices)}.'
     )
@@ -141,7 +143,7 @@ def _first_fit(
 
 def _check_name(name: str | None, known: set[str]) -> None:
   if name is not None and name not in known:
-    raise ValueError(
+    raise InputError(
       f'no rule for logical axis {name!r}, rules are for {sorted(known)}.'
     )
 

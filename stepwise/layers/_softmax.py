@@ -15,8 +15,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from flax import linen as nn
 
 from stepwise._typing import Array, DTypeLike, Float
+from stepwise.layers._products import DotGeneral, einsum
 
 NEG_INF = float('-inf')
 
@@ -48,6 +50,15 @@ class Dropout(NamedTuple):
     return jnp.where(keep, weights / (1.0 - self.rate), 0)
 
 
+def attention_dropout(
+  module: nn.Module, rate: float, deterministic: bool
+) -> Dropout:
+  """Dropout that draws from a module's key; off where it changes nothing."""
+  if deterministic or not rate:
+    return Dropout()
+  return Dropout(rate, module.make_rng('dropout'))
+
+
 def wide_dtype(*arrays: Array) -> DTypeLike:
   """float32, or wider if an input is."""
   return jnp.result_type(jnp.float32, *(a.dtype for a in arrays))
@@ -72,17 +83,14 @@ def softmax_part(
   values: Float[Array, 'batch kv heads dim'],
   peak: Float[Array, 'batch heads q'],
   dropout: Dropout = Dropout(),
+  dot_general: DotGeneral = jax.lax.dot_general,
 ) -> SoftmaxPart:
   """Sums over some keys; masked keys have a score of -inf."""
   # A row without any allowed key so far: exp(-inf - 0) = 0, never exp(nan).
   guard = jnp.where(jnp.isfinite(peak), peak, 0)
   weights = jnp.exp(logits - guard[..., None])
-  total = jnp.einsum(
-    'bnqk,bknd->bnqd',
-    dropout(weights).astype(values.dtype),
-    values,
-    preferred_element_type=logits.dtype,
-  )
+  dropped = dropout(weights).astype(values.dtype)
+  total = einsum('bnqk,bknd->bnqd', dropped, values, dot_general)
   return SoftmaxPart(peak, weights.sum(axis=-1), total)
 
 

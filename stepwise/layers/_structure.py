@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
+from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Int
 from stepwise.layers._positions import (
   full_labels,
@@ -38,9 +39,9 @@ class AttentionPattern:
 
   def __post_init__(self) -> None:
     if self.radius < 1:
-      raise ValueError(f'radius is {self.radius}, must be at least 1.')
+      raise InputError(f'radius is {self.radius}, must be at least 1.')
     if self.max_distance < 0:
-      raise ValueError(
+      raise InputError(
         f'max_distance is {self.max_distance}, must be at least 0.'
       )
 
@@ -67,6 +68,13 @@ class UnitStructure(NamedTuple):
   global_examples: Int[Array, 'batch globals']
   parent_ids: Int[Array, 'batch length'] | None = None
   window_ids: Int[Array, 'batch length'] | None = None
+
+  @classmethod
+  def local(cls, long_examples: Int[Array, 'batch length']) -> 'UnitStructure':
+    """Long tokens without units: there are no global tokens."""
+    return cls(
+      jnp.full_like(long_examples, -1), long_examples, long_examples[:, :0]
+    )
 
 
 class PairStructure(NamedTuple):

@@ -25,6 +25,8 @@ from stepwise.layers._modules import (
   head_projection,
   output_projection,
 )
+from stepwise.layers._products import DotGeneral, find_products
+from stepwise.layers._softmax import attention_dropout
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +47,7 @@ class TransformerConfig:
   dtype: DTypeLike | None = None  # Of activations; parameters are float32.
   remat: bool = False  # Recompute layers in the backward pass.
   scan_layers: bool = False  # One stacked layer: compiles in constant time.
+  products: str = 'float32'  # Precision of products, one of `PRODUCTS`.
 
   def __post_init__(self) -> None:
     if self.embed % self.heads:
@@ -55,6 +58,11 @@ class TransformerConfig:
       raise InputError(
         f'activation is {self.activation!r}; known are {sorted(ACTIVATIONS)}.'
       )
+    find_products(self.products)
+
+  @property
+  def dot_general(self) -> DotGeneral:
+    return find_products(self.products)
 
 
 class KeyValues(NamedTuple):
@@ -82,18 +90,28 @@ class MultiHeadAttention(nn.Module):
   Reads `KeyValues`, so that they can be cached: self attention is
   `attention(x, attention.keys_values(x), mask)`. A query that may attend to
   nothing returns zeros (the output bias included).
+
+  Attributes:
+    heads, dim: how many heads, and the size of each.
+    features: width of the output.
+    dropout: rate, of probabilities.
+    dtype: of activations; None = that of inputs and parameters.
+    dot_general: the product.
   """
 
-  config: TransformerConfig
+  heads: int
+  dim: int
+  features: int
+  dropout: float = 0.0
+  dtype: DTypeLike | None = None
+  dot_general: DotGeneral = jax.lax.dot_general
 
   def setup(self) -> None:
-    heads, dtype = self.config.heads, self.config.dtype
-    dim = self.config.embed // heads
-    self.query = head_projection(heads, dim, dtype)
-    self.key = head_projection(heads, dim, dtype)
-    self.value = head_projection(heads, dim, dtype)
-    self.output = output_projection(self.config.embed, dtype)
-    self.dropout = nn.Dropout(self.config.dropout)
+    sizes = (self.heads, self.dim, self.dtype, self.dot_general)
+    self.query = head_projection(*sizes)
+    self.key = head_projection(*sizes)
+    self.value = head_projection(*sizes)
+    self.output = output_projection(self.features, self.dtype, self.dot_general)
 
   def keys_values(self, states: Float[Array, 'batch kv embed']) -> KeyValues:
     return KeyValues(self.key(states), self.value(states))
@@ -110,10 +128,22 @@ class MultiHeadAttention(nn.Module):
         self.query(states),
         *memory,
         mask,
-        dropout=lambda weights: self.dropout(weights, deterministic),
+        dropout=attention_dropout(self, self.dropout, deterministic),
+        dot_general=self.dot_general,
       )
     )
     return jnp.where(mask.any(-1)[..., None], attended, 0)
+
+
+def _attention(config: TransformerConfig) -> MultiHeadAttention:
+  return MultiHeadAttention(
+    config.heads,
+    config.embed // config.heads,
+    config.embed,
+    config.dropout,
+    config.dtype,
+    config.dot_general,
+  )
 
 
 class TransformerLayer(nn.Module):
@@ -124,12 +154,14 @@ class TransformerLayer(nn.Module):
 
   def setup(self) -> None:
     config = self.config
-    self.self_attention = MultiHeadAttention(config)
+    self.self_attention = _attention(config)
     self.self_norm = Norm(config.norm_epsilon, config.dtype)
     if self.cross:
-      self.cross_attention = MultiHeadAttention(config)
+      self.cross_attention = _attention(config)
       self.cross_norm = Norm(config.norm_epsilon, config.dtype)
-    self.feed_forward = FeedForward(config.mlp, config.activation, config.dtype)
+    self.feed_forward = FeedForward(
+      config.mlp, config.activation, config.dtype, config.dot_general
+    )
     self.feed_norm = Norm(config.norm_epsilon, config.dtype)
     self.dropout = nn.Dropout(config.dropout)
 
@@ -279,7 +311,12 @@ class TokenEmbeddings(nn.Module):
 
   def setup(self) -> None:
     config = self.config
-    self.token = Embedding(config.vocab, config.embed, dtype=config.dtype)
+    self.token = Embedding(
+      config.vocab,
+      config.embed,
+      dtype=config.dtype,
+      dot_general=config.dot_general,
+    )
     self.position = position_table(config.positions, config)
     if config.token_types:
       self.token_type = Embedding(

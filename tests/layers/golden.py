@@ -6,7 +6,14 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
-from stepwise.layers import AttentionPattern, ETCConfig, PairStructure
+from stepwise.layers import (
+  AttentionPattern,
+  ETCConfig,
+  ETCEncoder,
+  GlobalLocalAttention,
+  GlobalLocalStack,
+  PairStructure,
+)
 
 FOLDER = Path(__file__).parent.parent / 'testdata' / 'golden'
 LAYER_FIXTURES = sorted(
@@ -75,17 +82,33 @@ class Fixture:
     }
     return PairStructure(**masks, **labels)
 
-  def config(self, implementation: str) -> ETCConfig:
+  def module(self, implementation: str):
+    """Attention by its sizes, the others from a configuration."""
+    if self.kind == 'model':
+      return ETCEncoder(self._config(implementation))
+    if self.kind == 'transformer':
+      return GlobalLocalStack(self._config(implementation))
     options = self.options
+    return GlobalLocalAttention(
+      heads=options['heads'],
+      dim=self.arrays_head_dim(),
+      radius=options['radius'],
+      max_distance=options.get('max_distance', 1),
+      labels=options['rel_vocab'] or 0,
+      sharing=self._sharing(),
+      implementation=implementation,
+    )
+
+  def _sharing(self) -> str:
     default_qkv = self.kind != 'attention'
-    qkv = options.get('share_qkv_projections', default_qkv)
-    shared_ff = options.get('share_feed_forward_params', True)
-    embed = options.get('long_hidden', options.get('hidden'))
-    global_embed = options.get('global_hidden', embed)
+    qkv = self.options.get('share_qkv_projections', default_qkv)
+    return 'qkv' if qkv else 'none'
+
+  def _config(self, implementation: str) -> ETCConfig:
+    options = self.options
     return ETCConfig(
       vocab=options.get('vocab', 1),
-      embed=embed,
-      global_embed=global_embed,
+      embed=options.get('long_hidden', options.get('hidden')),
       heads=options['heads'],
       dim=self.arrays_head_dim(),
       mlp=options.get('ff', 1),
@@ -95,8 +118,8 @@ class Fixture:
       pattern=AttentionPattern(
         radius=options['radius'], max_distance=options.get('max_distance', 1)
       ),
-      sharing='qkv' if qkv else 'none',
-      share_feed_forward=shared_ff and global_embed == embed,
+      sharing=self._sharing(),
+      share_feed_forward=options.get('share_feed_forward_params', True),
       implementation=implementation,
     )
 

@@ -97,5 +97,16 @@ def describe(module: nn.Module, *inputs) -> dict[str, str]:
   return described
 
 
+def product_dtypes(jaxpr) -> set:
+  """Dtypes of everything that a program multiplies, inner programs too."""
+  found = set()
+  for equation in jaxpr.eqns:
+    if equation.primitive.name == 'dot_general':
+      found |= {variable.aval.dtype for variable in equation.invars}
+    for inner in jax.core.jaxprs_in_params(equation.params):
+      found |= product_dtypes(inner)
+  return found
+
+
 def contract(name: str) -> dict[str, str]:
   return json.loads((TESTDATA / f'{name}.json').read_text())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
+from stepwise.layers import Dropout
 from stepwise.layers._attend import attend, causal_mask, key_mask
 
 BATCH, QUERIES, KEYS, HEADS, DIM = 2, 5, 7, 3, 11
@@ -82,16 +83,9 @@ def test_softmax_is_float32_in_bfloat16():
   """300 equal keys: a bfloat16 sum of weights would stall at 256."""
   query = jnp.zeros((1, 1, 1, DIM), jnp.bfloat16)
   keys = jnp.zeros((1, 300, 1, DIM), jnp.bfloat16)
-  seen = []
-
-  def spy(weights):
-    seen.append(weights)
-    return weights
-
   mask = jnp.ones((1, 1, 300), bool)
-  attended = attend(query, keys, jnp.ones_like(keys), mask, dropout=spy)
+  attended = attend(query, keys, jnp.ones_like(keys), mask)
   assert attended.dtype == jnp.bfloat16
-  assert seen[0].dtype == jnp.float32
   np.testing.assert_array_equal(attended.astype(jnp.float32), 1)
 
 
@@ -103,10 +97,15 @@ def test_no_keys_at_all_give_zeros(key):
 
 def test_dropout_is_applied_to_probabilities(key):
   query, keys, value, mask = draw_inputs(key)
-  doubled = attend(query, keys, value, mask, dropout=lambda w: 2 * w)
-  np.testing.assert_allclose(
-    doubled, 2 * attend(query, keys, value, mask), rtol=1e-6
-  )
+  # With the identity as values, outputs are probabilities.
+  identity = jnp.eye(KEYS)[None, :, None]
+  value = jnp.broadcast_to(identity, (BATCH, KEYS, HEADS, KEYS))
+  query, keys = query[..., :KEYS], keys[..., :KEYS]
+  whole = attend(query, keys, value, mask)
+  dropped = attend(query, keys, value, mask, dropout=Dropout(0.4, key))
+  kept = dropped != 0
+  np.testing.assert_allclose(dropped[kept], whole[kept] / 0.6, rtol=1e-5)
+  assert 0.4 < kept.sum() / (whole != 0).sum() < 0.8
 
 
 @pytest.mark.parametrize('length', [1, 3])

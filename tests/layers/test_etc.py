@@ -15,8 +15,9 @@ from stepwise.layers import (
   GlobalLocalAttention,
   GlobalLocalLayer,
   GlobalLocalStack,
+  UnitStructure,
 )
-from stepwise.layers._etc import ETCEmbeddings, remat_groups
+from stepwise.layers._etc import ETCEmbeddings, layer_attention, remat_groups
 from tests.layers import numpy_transformer as twin
 from tests.layers.etc_inputs import TINY, inputs
 from tests.layers.parameters import (
@@ -25,6 +26,7 @@ from tests.layers.parameters import (
   describe,
   draw,
   dropout_key,
+  product_dtypes,
   quick_jit,
   run,
 )
@@ -89,7 +91,7 @@ def test_pre_norm_equals_a_plain_layer():
     return twin.norm(params[name], np.asarray(x), config.epsilon)
 
   long, glob = states()
-  updates = GlobalLocalAttention(config).apply(
+  updates = layer_attention(config).apply(
     attention,
     jnp.asarray(norm('long_attention_norm', long)),
     jnp.asarray(norm('global_attention_norm', glob)),
@@ -215,7 +217,7 @@ def test_dropout_draws_by_key_and_only_when_training():
 
 def test_dropout_of_embeddings():
   module = ETCEmbeddings(replace(dropout=0.5))
-  arguments = ((TOKENS, GLOBAL_TOKENS), (None, None), (None, None))
+  arguments = ((TOKENS, GLOBAL_TOKENS), (None, None))
   variables = module.init(jax.random.key(0), *arguments, True)
   plain = module.apply(variables, *arguments, True)
   dropped = module.apply(
@@ -227,7 +229,7 @@ def test_dropout_of_embeddings():
 
 
 def test_dropout_of_probabilities():
-  module = GlobalLocalAttention(replace(dropout=0.5))
+  module = layer_attention(replace(dropout=0.5))
   variables = draw(module, *states(), STRUCTURE)
   outputs = [
     module.apply(
@@ -270,23 +272,22 @@ def test_segments_default_to_one_and_zero():
   assert differ(run(module, variables, *INPUTS, 0 * ones, zeros), default)
 
 
-def test_positions_equal_adders():
-  """Absolute positions are rows added to the embeddings, as adders are."""
-  module = ETCEncoder(replace(long_positions=13, global_positions=7))
-  variables = draw(module, *INPUTS)
-  with_positions = run(module, variables, *INPUTS)
-  embeddings = dict(variables['params']['embeddings'])
-  adders = [
-    jnp.broadcast_to(
-      embeddings.pop(f'{side}_positions')['embedding'][None, :tokens],
-      (2, tokens, TINY.embed),
-    )
-    for side, tokens in (('long', 11), ('global', 5))
-  ]
-  bare = {'params': {**variables['params'], 'embeddings': embeddings}}
-  added = run(ETCEncoder(TINY), bare, *INPUTS, None, None, *adders)
-  assert_near(with_positions, added)
-  assert differ(with_positions, run(ETCEncoder(TINY), bare, *INPUTS))
+def test_embeddings_are_normed_sums_of_rows():
+  """Of token, segment (1 long, 0 global) and position."""
+  config = replace(long_positions=13, global_positions=7)
+  ids = (TOKENS, GLOBAL_TOKENS)
+  module = ETCEmbeddings(config)
+  variables = draw(module, ids, (None, None), True)
+  params = jax.tree.map(np.asarray, variables['params'])
+  embedded = module.apply(variables, ids, (None, None), True)
+  for ours, tokens, side, segment in zip(
+    embedded, ids, ('long', 'global'), (1, 0), strict=True
+  ):
+    rows = params[f'{side}_positions']['embedding'][: tokens.shape[1]]
+    summed = params['tokens']['embedding'][tokens] + rows
+    summed = summed + params['segments']['embedding'][segment]
+    normed = twin.norm(params[f'{side}_norm'], summed, config.epsilon)
+    assert_near(ours, normed)
 
 
 def test_positions_may_be_given():
@@ -294,7 +295,7 @@ def test_positions_may_be_given():
     return run(module, variables, *at(positions))
 
   def at(positions):
-    return *INPUTS, None, None, None, None, positions
+    return *INPUTS, None, None, positions
 
   counted = jnp.broadcast_to(jnp.arange(11), (2, 11))
   module = ETCEncoder(replace(long_positions=13))
@@ -341,7 +342,7 @@ def test_parameters_of_the_base_size(options, parameters):
 @pytest.mark.parametrize('sharing', ['none', 'kv', 'qkv'])
 def test_shared_projections(sharing):
   """The kept ones: 2 + 4 + 4, 2 + 2 + 2 or 1 + 1 + 1."""
-  module = GlobalLocalAttention(replace(sharing=sharing))
+  module = layer_attention(replace(sharing=sharing))
   names = draw(module, *states(), STRUCTURE)['params']
   projections = [n for n in names if n.endswith(('query', 'key', 'value'))]
   assert len(projections) == {'none': 10, 'kv': 6, 'qkv': 3}[sharing]
@@ -407,10 +408,11 @@ def test_parameter_contract(name, options):
     ({'sharing': 'kqv'}, r"sharing is 'kqv', must be one of \('none', 'kv'"),
     ({'implementation': 'auto'}, "implementation is 'auto', must be one of"),
     ({'activation': 'relu'}, "activation is 'relu', must be one of"),
-    ({'global_embed': 12}, 'global_embed is 12 and embed is 15, must be equal'),
+    ({'products': 'int4'}, r"products is 'int4', must be one of \('float32',"),
+    ({'radii': (3,)}, 'radii has 1 numbers, layers is 2: one for every layer'),
     (
-      {'global_embed': 12, 'share_feed_forward': False, 'sharing': 'kv'},
-      'must be equal when anything is shared',
+      {'radii': (3, 4), 'scan_layers': True},
+      r'radii are \(3, 4\), must be equal: scan_layers compiles one layer',
     ),
   ],
 )
@@ -428,10 +430,82 @@ def test_a_head_size_of_its_own_frees_the_heads():
   assert glob.shape == (2, 5, 15)
 
 
-def test_one_token_table_needs_one_width():
-  config = replace(global_embed=12, share_feed_forward=False)
-  with pytest.raises(InputError, match='must equal embed=15 when tokens'):
-    ETCEncoder(config).init(jax.random.key(0), *INPUTS)
+def test_every_layer_may_have_its_own_radius():
+  """Two layers of radius 1 and 3 are a stack of one and one of the other."""
+  variables = draw(GlobalLocalStack(TINY), *states(), STRUCTURE)['params']
+  expected = states()
+  for index, radius in enumerate((1, 3)):
+    pattern = dataclasses.replace(TINY.pattern, radius=radius)
+    layer = GlobalLocalLayer(replace(pattern=pattern))
+    params = {'params': variables[f'layer_{index}']}
+    expected = run(layer, params, *expected, STRUCTURE)
+  mixed = GlobalLocalStack(replace(radii=(1, 3)))
+  outputs = run(mixed, {'params': variables}, *states(), STRUCTURE)
+  assert_near(outputs, expected)
+  same = run(
+    GlobalLocalStack(TINY), {'params': variables}, *states(), STRUCTURE
+  )
+  assert differ(outputs, same)
+
+
+@pytest.mark.parametrize('option', [{'sharing': 'qkv'}, {'share_output': True}])
+def test_shared_projections_need_one_width(option):
+  long, glob = states()
+  with pytest.raises(
+    InputError, match='have width 12 and long tokens 15, must'
+  ):
+    GlobalLocalAttention(heads=3, dim=5, **option).init(
+      jax.random.key(0), long, glob[..., :12], STRUCTURE
+    )
+
+
+def test_unknown_sharing_of_projections():
+  with pytest.raises(InputError, match="sharing is 'kqv', must be one of"):
+    GlobalLocalAttention(heads=3, dim=5, sharing='kqv').init(
+      jax.random.key(0), *states(), STRUCTURE
+    )
+
+
+def test_attention_without_global_tokens():
+  """As with global tokens that nobody may read, and fewer parameters."""
+  module = GlobalLocalAttention(heads=3, dim=5, radius=2, block=4)
+  long, glob = states()
+  variables = draw(module, long, glob, STRUCTURE)
+  examples = STRUCTURE.long_examples
+  unread = STRUCTURE._replace(
+    unit_ids=jnp.full_like(STRUCTURE.unit_ids, -1),
+    global_examples=jnp.full_like(STRUCTURE.global_examples, 7),
+  )
+  expected, _ = run(module, variables, long, glob, unread)
+  local = UnitStructure.local(examples)
+  own = jax.eval_shape(module.init, jax.random.key(0), long, None, local)
+  kept = {name: variables['params'][name] for name in own['params']}
+  assert sorted(kept) == [
+    'l2l_key',
+    'l2l_value',
+    'long_output',
+    'long_query',
+    'long_relative',
+  ]
+  ours, nothing = run(module, {'params': kept}, long, None, local)
+  assert nothing is None
+  assert_near(ours, expected)
+
+
+def test_bfloat16_products_reach_every_product():
+  """Forward and backward no product is left that multiplies float32."""
+  config = replace(products='bfloat16', embedding_width=7)
+  variables = draw(ETCEncoder(config), *INPUTS)
+  outputs, gradients = outputs_and_gradients(config, variables)
+  jaxpr = jax.make_jaxpr(lambda v: outputs_and_gradients(config, v))(variables)
+  assert product_dtypes(jaxpr.jaxpr) == {jnp.dtype(jnp.bfloat16)}
+  exact = outputs_and_gradients(replace(embedding_width=7), variables)
+  for ours, full in zip(
+    jax.tree.leaves((outputs, gradients)), jax.tree.leaves(exact), strict=True
+  ):
+    assert ours.dtype == jnp.float32
+    scale = np.abs(full).max()
+    np.testing.assert_allclose(ours, full, atol=0.05 * scale + 1e-6)
 
 
 @pytest.mark.parametrize('side', ['long', 'global'])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stepwise._errors import InputError
 from stepwise.layers import (
   AttentionHeads,
   AttentionPattern,
@@ -103,7 +104,7 @@ def problems(draw):
   sizes = {
     'batch': draw(st.integers(1, 2)),
     'length': draw(st.integers(1, 40)),
-    'num_globals': draw(st.integers(1, 9)),
+    'num_globals': draw(st.integers(0, 9)),
   }
   shape = {'heads': draw(st.integers(1, 3)), 'dim': draw(st.integers(1, 5))}
   pattern = AttentionPattern(
@@ -148,6 +149,23 @@ def test_blocked_equals_dense_on_many(problem):
   check_blocked_equals_dense(problem)
 
 
+@pytest.mark.parametrize('implementation', ['dense', 'blocked'])
+def test_without_globals_full_radius_is_plain_attention(implementation):
+  rng = np.random.default_rng(12)
+  query, key, value = (
+    jnp.asarray(rng.normal(size=(2, 13, 3, 7)), jnp.float32) for _ in range(3)
+  )
+  long, glob = global_local_attention(
+    AttentionHeads.shared((query, key, value)),
+    UnitStructure.local(jnp.ones((2, 13), int)),
+    AttentionPattern(radius=13),
+    implementation=implementation,
+    block=4,
+  )
+  assert glob.shape == (2, 0, 3, 7)
+  assert_same(long, jax.nn.dot_product_attention(query, key, value))
+
+
 @pytest.mark.parametrize('length', [1, 3, 24, 25, 130])
 def test_default_block_works_for_any_length(length):
   rng = np.random.default_rng(0)
@@ -179,17 +197,9 @@ def test_shared_weights_and_full_radius_are_plain_attention():
     jnp.asarray(rng.normal(size=(2, length + num_globals, 3, 7)), jnp.float32)
     for _ in range(3)
   )
-  heads = AttentionHeads(
-    query[:, :length],
-    key[:, :length],
-    value[:, :length],
-    key[:, length:],
-    value[:, length:],
-    query[:, length:],
-    key[:, length:],
-    value[:, length:],
-    key[:, :length],
-    value[:, :length],
+  heads = AttentionHeads.shared(
+    (query[:, :length], key[:, :length], value[:, :length]),
+    (query[:, length:], key[:, length:], value[:, length:]),
   )
   outputs = global_local_attention(
     heads, PairStructure(), AttentionPattern(radius=length), block=4
@@ -365,24 +375,24 @@ class TestErrors:
   heads, units = make_heads(rng), make_units(rng)
 
   def test_radius(self):
-    with pytest.raises(ValueError, match='radius is 0, must be at least 1'):
+    with pytest.raises(InputError, match='radius is 0, must be at least 1'):
       AttentionPattern(radius=0)
 
   def test_max_distance(self):
     with pytest.raises(
-      ValueError, match='max_distance is -1, must be at least 0'
+      InputError, match='max_distance is -1, must be at least 0'
     ):
       AttentionPattern(max_distance=-1)
 
   def test_rank(self):
     bad = self.heads._replace(g2l_key=self.heads.g2l_key[0])
-    with pytest.raises(ValueError, match=r'g2l_key has rank 3 .* rank 4'):
+    with pytest.raises(InputError, match=r'g2l_key has rank 3 .* rank 4'):
       global_local_attention(bad, self.units)
 
   def test_shape(self):
     bad = self.heads._replace(l2g_key=self.heads.l2g_key[:, :4])
     with pytest.raises(
-      ValueError,
+      InputError,
       match=r'l2g_key has shape \(2, 4, 3, 7\), must be \(2, 5, 3, 7\)',
     ):
       global_local_attention(bad, self.units)
@@ -390,18 +400,18 @@ class TestErrors:
   def test_more_units_than_globals(self):
     bad = self.units._replace(unit_ids=self.units.unit_ids.at[0, 0].set(5))
     with pytest.raises(
-      ValueError, match='unit_ids names unit 5, but there are 5'
+      InputError, match='unit_ids names unit 5, but there are 5'
     ):
       global_local_attention(self.heads, bad)
 
   def test_unit_shape(self):
     bad = self.units._replace(long_examples=jnp.ones((2, 22), int))
-    with pytest.raises(ValueError, match=r'long_examples has shape \(2, 22\)'):
+    with pytest.raises(InputError, match=r'long_examples has shape \(2, 22\)'):
       global_local_attention(self.heads, bad)
 
   def test_table_too_small(self):
     with pytest.raises(
-      ValueError, match='has 9 labels, max_distance 12 needs at'
+      InputError, match='has 9 labels, max_distance 12 needs at'
     ):
       global_local_attention(
         self.heads, self.units, tables=make_tables(self.rng, 9)
@@ -412,7 +422,7 @@ class TestErrors:
     pairs = make_pairs(self.rng, 4, 9)
     bad = pairs._replace(g2l_labels=pairs.g2l_labels.at[0, 0, 0].set(label))
     with pytest.raises(
-      ValueError, match=f'g2l_labels holds label {label}, must lie in 0..8'
+      InputError, match=f'g2l_labels holds label {label}, must lie in 0..8'
     ):
       global_local_attention(
         self.heads, bad, AttentionPattern(4), make_tables(self.rng, 9)
@@ -421,7 +431,7 @@ class TestErrors:
   def test_half_of_the_labels(self):
     pairs = make_pairs(self.rng, 4, 9)._replace(l2g_labels=None)
     with pytest.raises(
-      ValueError, match='only l2l_labels is given, must be both'
+      InputError, match='only l2l_labels is given, must be both'
     ):
       global_local_attention(
         self.heads, pairs, AttentionPattern(4), make_tables(self.rng, 9)
@@ -429,10 +439,10 @@ class TestErrors:
 
   def test_implementation(self):
     with pytest.raises(
-      ValueError, match=r"implementation is 'sparse', must be one of \('dense'"
+      InputError, match=r"implementation is 'sparse', must be one of \('dense'"
     ):
       global_local_attention(self.heads, self.units, implementation='sparse')
 
   def test_block(self):
-    with pytest.raises(ValueError, match='block is 0, must be at least 1'):
+    with pytest.raises(InputError, match='block is 0, must be at least 1'):
       global_local_attention(self.heads, self.units, block=0)

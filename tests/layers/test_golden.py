@@ -7,9 +7,6 @@ import pytest
 
 from stepwise.layers import (
   AttentionPattern,
-  ETCEncoder,
-  GlobalLocalAttention,
-  GlobalLocalStack,
   UnitStructure,
   distance_labels,
   example_ids_from_breakpoints,
@@ -23,11 +20,6 @@ from stepwise.layers import (
 from tests.layers.golden import FOLDER, LAYER_FIXTURES, Fixture
 
 TOLERANCE = {jnp.float64: 1e-10, jnp.float32: 2e-5}
-MODULES = {
-  'attention': GlobalLocalAttention,
-  'transformer': GlobalLocalStack,
-  'model': ETCEncoder,
-}
 
 
 @pytest.mark.parametrize('name', LAYER_FIXTURES)
@@ -39,7 +31,7 @@ def test_layer_fixture(name, implementation, dtype):
 
 
 def _check_fixture(fixture, implementation, tolerance):
-  module = MODULES[fixture.kind](fixture.config(implementation))
+  module = fixture.module(implementation)
   params, inputs = fixture.tree('w'), _float_inputs(fixture)
 
   def loss(params, inputs, structure):

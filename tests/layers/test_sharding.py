@@ -10,6 +10,7 @@ from flax import linen as nn
 from flax import traverse_util
 from jax.sharding import NamedSharding, PartitionSpec
 
+from stepwise._errors import InputError
 from stepwise.layers import (
   ETCEncoder,
   HierarchicalConfig,
@@ -255,13 +256,13 @@ def test_every_parameter_has_a_rule(mesh):
 def test_an_unknown_axis_is_refused(mesh):
   boxed = jax.eval_shape(ETCEncoder(ETC).init, jax.random.key(0), *ETC_INPUTS)
   rules = [rule for rule in DEFAULT_RULES if rule[0] != 'kv']
-  with pytest.raises(ValueError, match="no rule for logical axis 'kv', rules"):
+  with pytest.raises(InputError, match="no rule for logical axis 'kv', rules"):
     param_shardings(boxed, mesh, rules)
 
 
 def test_too_many_devices_are_refused():
   with pytest.raises(
-    ValueError, match='a 5 x 2 mesh needs 10 devices, there are 8'
+    InputError, match='a 5 x 2 mesh needs 10 devices, there are 8'
   ):
     make_mesh(5, 2)
 

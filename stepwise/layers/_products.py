@@ -1,0 +1,154 @@
+"""The precision of products: one hook, `dot_general`, on every one of them.
+
+Every matrix product of a model, forward and backward, goes through a function
+with the signature of `jax.lax.dot_general`. A configuration names one of
+`PRODUCTS`; a module or a pure function takes the function itself. Everything
+else (elementwise work, norms, softmax, parameters) is not touched by it.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stepwise._errors import InputError
+from stepwise._typing import Array, DTypeLike
+
+DotGeneral = Callable[..., Array]
+# Contracted axes of both sides, then batch axes of both sides.
+_Axes = tuple[int, ...]
+_Numbers = tuple[tuple[_Axes, _Axes], tuple[_Axes, _Axes]]
+
+
+def bfloat16_products(
+  lhs: Array,
+  rhs: Array,
+  dimension_numbers: Any,
+  precision: Any = None,
+  preferred_element_type: DTypeLike | None = None,
+  **options: Any,
+) -> Array:
+  """`jax.lax.dot_general` of inputs rounded to bfloat16, summed in float32.
+
+  So are the two products of its derivative. The result has the dtype that
+  `jax.lax.dot_general` would give it. Processors that multiply bfloat16 do so
+  at twice the rate of float32 or more.
+  """
+  del precision, options
+  result = preferred_element_type or jnp.result_type(lhs, rhs)
+  numbers = jax.tree.map(int, dimension_numbers)
+  return _rounded_product(numbers, lhs, rhs).astype(result)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _rounded_product(numbers: _Numbers, lhs: Array, rhs: Array) -> Array:
+  return _product(_round(lhs), _round(rhs), numbers)
+
+
+def _forward(
+  numbers: _Numbers, lhs: Array, rhs: Array
+) -> tuple[Array, tuple[Any, ...]]:
+  rounded = _round(lhs), _round(rhs)
+  # Empty arrays carry the dtypes that the gradients need.
+  dtypes = jnp.zeros(0, lhs.dtype), jnp.zeros(0, rhs.dtype)
+  return _product(*rounded, numbers), (*rounded, *dtypes)
+
+
+def _backward(
+  numbers: _Numbers, kept: tuple[Any, ...], gradient: Array
+) -> tuple[Array, Array]:
+  lhs, rhs, left_dtype, right_dtype = kept
+  gradient = _round(gradient)
+  (left, right), (left_batch, right_batch) = numbers
+  left_first = ((right, left), (right_batch, left_batch))
+  return (
+    _transpose(gradient, lhs, rhs, numbers, swap=False).astype(
+      left_dtype.dtype
+    ),
+    _transpose(gradient, rhs, lhs, left_first, swap=True).astype(
+      right_dtype.dtype
+    ),
+  )
+
+
+_rounded_product.defvjp(_forward, _backward)
+
+
+def _transpose(
+  gradient: Array, wanted: Array, other: Array, numbers: _Numbers, swap: bool
+) -> Array:
+  """The gradient of `wanted`; a product has axes [batch, left, right].
+
+  `numbers` have the side of `wanted` first; with `swap` it is the right one.
+  """
+  (contracted, other_contracted), (batch, other_batch) = numbers
+  kept = _others(wanted.ndim, contracted, batch)
+  other_kept = _others(other.ndim, other_contracted, other_batch)
+  first = len(batch) + (0 if swap else len(kept))
+  reduced = tuple(range(first, first + len(other_kept)))
+  numbers = ((reduced, other_kept), (tuple(range(len(batch))), other_batch))
+  product = _product(gradient, other, numbers)
+  # What is left of `other`, in its order, are the contracted axes.
+  order = np.argsort(other_contracted)
+  axes = (*batch, *kept, *(contracted[i] for i in order))
+  return jnp.transpose(product, np.argsort(axes))
+
+
+def _others(rank: int, *used: _Axes) -> _Axes:
+  taken = {axis for axes in used for axis in axes}
+  return tuple(axis for axis in range(rank) if axis not in taken)
+
+
+def _product(lhs: Array, rhs: Array, numbers: _Numbers) -> Array:
+  return jax.lax.dot_general(
+    lhs, rhs, numbers, preferred_element_type=jnp.float32
+  )
+
+
+def _round(array: Array) -> Array:
+  return array.astype(jnp.bfloat16)
+
+
+# By the dtype that numbers have when they are multiplied: `float32` products
+# take their inputs as they are, whatever the activations are.
+PRODUCTS: dict[str, DotGeneral] = {
+  'float32': jax.lax.dot_general,
+  'bfloat16': bfloat16_products,
+}
+
+
+def find_products(name: str) -> DotGeneral:
+  """The hook of that name."""
+  if name not in PRODUCTS:
+    raise InputError(f'products is {name!r}, must be one of {tuple(PRODUCTS)}.')
+  return PRODUCTS[name]
+
+
+def with_products(config: Any, name: str) -> Any:
+  """A configuration whose every field `products`, however deep, is `name`."""
+  changes: dict[str, Any] = {}
+  for field in dataclasses.fields(config):
+    value = getattr(config, field.name)
+    if field.name == 'products':
+      changes['products'] = name
+    elif dataclasses.is_dataclass(value):
+      changes[field.name] = with_products(value, name)
+  return dataclasses.replace(config, **changes)
+
+
+def einsum(
+  subscripts: str, lhs: Array, rhs: Array, dot_general: DotGeneral
+) -> Array:
+  """An einsum of two arrays whose sums are float32 or wider."""
+  wide = jnp.result_type(jnp.float32, lhs.dtype, rhs.dtype)
+  return jnp.einsum(
+    subscripts,
+    lhs,
+    rhs,
+    preferred_element_type=wide,
+    _dot_general=dot_general,
+  )
