@@ -294,7 +294,7 @@ class GlobalLocalAttention(nn.Module):
     }
     heads = {}
     for slot in slots:
-      stream = long if slot in _FROM_LONG else glob
+      stream = long if slot in _FROM_LONG or glob is None else glob
       array = projections[shared.get(slot, slot)](stream)
       axes = ('batch', _axis(slot), 'heads', 'kv')
       heads[slot] = with_logical_constraint(array, axes)
@@ -538,8 +538,8 @@ class ETCEncoder(nn.Module):
     long, glob = embed(
       (tokens, global_tokens),
       (segments, global_segments),
-      deterministic,
       (positions, None),
+      deterministic,
     )
     stack = GlobalLocalStack(self.config, name='stack')
     return stack(long, glob, structure, deterministic)
@@ -555,8 +555,8 @@ class ETCEmbeddings(nn.Module):
     self,
     tokens: tuple[Array, Array],
     segments: tuple[Array | None, Array | None],
-    deterministic: bool,
     positions: tuple[Array | None, Array | None] = (None, None),
+    deterministic: bool = True,
   ) -> Streams:
     config = self.config
     look_up = self._token_lookup()

@@ -41,7 +41,8 @@ def bfloat16_products(
   del precision, options
   result = preferred_element_type or jnp.result_type(lhs, rhs)
   numbers = jax.tree.map(int, dimension_numbers)
-  return _rounded_product(numbers, lhs, rhs).astype(result)
+  product: Array = _rounded_product(numbers, lhs, rhs)  # pyright: ignore
+  return product.astype(result)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -95,7 +96,7 @@ def _transpose(
   # What is left of `other`, in its order, are the contracted axes.
   order = np.argsort(other_contracted)
   axes = (*batch, *kept, *(contracted[i] for i in order))
-  return jnp.transpose(product, np.argsort(axes))
+  return jnp.transpose(product, np.argsort(axes).tolist())
 
 
 def _others(rank: int, *used: _Axes) -> _Axes:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import linen as nn
 from flax import traverse_util
+from jax.extend.core import jaxprs_in_params
 
 TESTDATA = pathlib.Path(__file__).parent.parent / 'testdata'
 
@@ -103,7 +104,7 @@ def product_dtypes(jaxpr) -> set:
   for equation in jaxpr.eqns:
     if equation.primitive.name == 'dot_general':
       found |= {variable.aval.dtype for variable in equation.invars}
-    for inner in jax.core.jaxprs_in_params(equation.params):
+    for inner in jaxprs_in_params(equation.params):
       found |= product_dtypes(inner)
   return found
 
