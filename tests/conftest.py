@@ -29,3 +29,15 @@ jax.config.update('jax_disable_most_optimizations', True)
 @pytest.fixture
 def key() -> jax.Array:
   return jax.random.key(0)
+
+
+@pytest.fixture
+def optimised():
+  """Programs are compiled as users have them.
+
+  Without optimizations XLA's CPU compiler refuses products of bfloat16 numbers
+  that are summed in float32.
+  """
+  jax.config.update('jax_disable_most_optimizations', False)
+  yield
+  jax.config.update('jax_disable_most_optimizations', True)

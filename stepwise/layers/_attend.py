@@ -1,5 +1,8 @@
 """Plain multi-head attention and the masks it reads, as pure functions."""
 
+import functools
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -22,23 +25,89 @@ def attend(
   A query that may attend to nothing returns zeros, with finite gradients.
   `dropout` is applied to the probabilities, before they are normalised.
   """
+  batch, num_queries, heads, _ = query.shape
+  shape = (batch, heads, num_queries, key.shape[1])
+  by_head = [jnp.swapaxes(array, 1, 2) for array in (query, key, value)]
+  attended: Array = _attend(  # pyright: ignore
+    dot_general, *by_head, mask[:, None], dropout.factors(shape)
+  )
+  return attended.swapaxes(1, 2)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _attend(
+  dot_general: DotGeneral,
+  query: Float[Array, 'batch heads q dim'],
+  key: Float[Array, 'batch heads kv dim'],
+  value: Float[Array, 'batch heads kv dim'],
+  mask: Bool[Array, '#batch 1 #q kv'],
+  factors: Float[Array, 'batch heads q kv'] | None,
+) -> Float[Array, 'batch heads q dim']:
+  return _forward(dot_general, query, key, value, mask, factors)[0]
+
+
+def _forward(
+  dot_general: DotGeneral,
+  query: Array,
+  key: Array,
+  value: Array,
+  mask: Array,
+  factors: Array | None,
+) -> tuple[Array, tuple[Any, ...]]:
+  scaled = query * query.shape[-1] ** -0.5
   # float32 softmax, whatever the activations are.
-  logits = einsum('bqhd,bkhd->bhqk', query, key, dot_general)
-  logits *= query.shape[-1] ** -0.5
-  allowed = mask[:, None]
+  logits = einsum('bhqd,bhkd->bhqk', scaled, key, dot_general)
   # A finite floor: an empty row is then uniform, not NaN, before it is zeroed.
   floor = jnp.finfo(logits.dtype).min
-  floored = jnp.where(allowed, logits, floor)
+  floored = jnp.where(mask, logits, floor)
   top = floored.max(axis=-1, keepdims=True, initial=floor)
-  top = jax.lax.stop_gradient(top)  # It cancels.
-  weights = jnp.where(allowed, jnp.exp(floored - top), 0)
+  weights = jnp.where(mask, jnp.exp(floored - top), 0)
   total = weights.sum(axis=-1, keepdims=True)
-  weights = dropout(weights).astype(value.dtype)
-  # Division and transposition come after the product: XLA's CPU compiler would
-  # fuse them into it, and a fused product runs several times slower.
-  attended = einsum('bhqk,bkhd->bhqd', weights, value, dot_general)
-  attended /= jnp.where(total > 0, total, 1)
-  return attended.swapaxes(1, 2).astype(value.dtype)
+  total = jnp.where(total > 0, total, 1)
+  # Division comes after the product: XLA's CPU compiler would fuse it into it,
+  # and a fused product runs several times slower.
+  dropped = _times(weights, factors).astype(value.dtype)
+  attended = einsum('bhqk,bhkd->bhqd', dropped, value, dot_general) / total
+  attended = attended.astype(value.dtype)
+  kept = (scaled, key, value, factors, weights, total, attended)
+  return attended, kept
+
+
+def _backward(
+  dot_general: DotGeneral, kept: tuple[Any, ...], gradient: Array
+) -> tuple[Array | None, ...]:
+  """With w = exp(s - max) and the gradient g of the output o, over sum w:
+
+    dv = w' g,   ds = w (g v' - g . o),   dq = ds k / sqrt(dim),   dk = ds' q
+
+  Written out because the compiler's own derivative turns the large factors of
+  dv and dk over, and passes over w far more often.
+  """
+  query, key, value, factors, weights, total, attended = kept
+  gradient = gradient / total
+  overlap = (gradient * attended).sum(axis=-1, keepdims=True)
+  gradient = gradient.astype(value.dtype)
+  dropped = _times(weights, factors).astype(value.dtype)
+  of_value = einsum('bhqd,bhqk->bhdk', gradient, dropped, dot_general)
+  of_weights = einsum('bhqd,bhkd->bhqk', gradient, value, dot_general)
+  of_logits = weights * (_times(of_weights, factors) - overlap)
+  of_logits = of_logits.astype(query.dtype)
+  of_query = einsum('bhqk,bhkd->bhqd', of_logits, key, dot_general)
+  of_key = einsum('bhqd,bhqk->bhdk', query, of_logits, dot_general)
+  return (
+    (of_query * query.shape[-1] ** -0.5).astype(query.dtype),
+    of_key.swapaxes(2, 3).astype(key.dtype),
+    of_value.swapaxes(2, 3).astype(value.dtype),
+    None,
+    None,
+  )
+
+
+_attend.defvjp(_forward, _backward)
+
+
+def _times(weights: Array, factors: Array | None) -> Array:
+  return weights if factors is None else weights * factors
 
 
 def key_mask(real: Bool[Array, 'batch kv']) -> Bool[Array, 'batch 1 kv']:

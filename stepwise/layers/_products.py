@@ -8,7 +8,7 @@ else (elementwise work, norms, softmax, parameters) is not touched by it.
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -64,39 +64,74 @@ def _backward(
 ) -> tuple[Array, Array]:
   lhs, rhs, left_dtype, right_dtype = kept
   gradient = _round(gradient)
-  (left, right), (left_batch, right_batch) = numbers
-  left_first = ((right, left), (right_batch, left_batch))
-  return (
-    _transpose(gradient, lhs, rhs, numbers, swap=False).astype(
-      left_dtype.dtype
-    ),
-    _transpose(gradient, rhs, lhs, left_first, swap=True).astype(
-      right_dtype.dtype
-    ),
-  )
+  left = _left_gradient(gradient, lhs, rhs, numbers)
+  right = _right_gradient(gradient, lhs, rhs, numbers)
+  return left.astype(left_dtype.dtype), right.astype(right_dtype.dtype)
 
 
 _rounded_product.defvjp(_forward, _backward)
 
 
-def _transpose(
-  gradient: Array, wanted: Array, other: Array, numbers: _Numbers, swap: bool
+def _left_gradient(
+  gradient: Array, lhs: Array, rhs: Array, numbers: _Numbers
 ) -> Array:
-  """The gradient of `wanted`; a product has axes [batch, left, right].
+  """Sums over what only the right side has: last in a product, as needed."""
+  (contracted, right_contracted), (batch, right_batch) = numbers
+  right_kept = _others(rhs.ndim, right_contracted, right_batch)
+  rank = gradient.ndim
+  summed = tuple(range(rank - len(right_kept), rank))
+  first = tuple(range(len(batch)))
+  product = _product(
+    gradient, rhs, ((summed, right_kept), (first, right_batch))
+  )
+  # What is left of the right side, in its order, are the contracted axes.
+  pairs = [contracted[i] for i in np.argsort(right_contracted)]
+  kept = _others(lhs.ndim, contracted, batch)
+  return product.transpose(np.argsort((*batch, *kept, *pairs)).tolist())
 
-  `numbers` have the side of `wanted` first; with `swap` it is the right one.
+
+def _right_gradient(
+  gradient: Array, lhs: Array, rhs: Array, numbers: _Numbers
+) -> Array:
+  """Sums over what only the left side has, the rows of both factors.
+
+  XLA's fast products on CPUs sum over the last axis of their left factor, so
+  the smaller one is turned over.
   """
-  (contracted, other_contracted), (batch, other_batch) = numbers
-  kept = _others(wanted.ndim, contracted, batch)
-  other_kept = _others(other.ndim, other_contracted, other_batch)
-  first = len(batch) + (0 if swap else len(kept))
-  reduced = tuple(range(first, first + len(other_kept)))
-  numbers = ((reduced, other_kept), (tuple(range(len(batch))), other_batch))
-  product = _product(gradient, other, numbers)
-  # What is left of `other`, in its order, are the contracted axes.
-  order = np.argsort(other_contracted)
-  axes = (*batch, *kept, *(contracted[i] for i in order))
-  return jnp.transpose(product, np.argsort(axes).tolist())
+  (left_contracted, contracted), (left_batch, batch) = numbers
+  left_kept = _others(lhs.ndim, left_contracted, left_batch)
+  kept = _others(rhs.ndim, contracted, batch)
+  first = tuple(range(len(batch)))
+  summed = tuple(range(len(first), len(first) + len(left_kept)))
+  if lhs.size <= gradient.size:
+    turned = _turn(lhs, (*left_batch, *left_contracted, *left_kept))
+    other, other_axes = gradient, (summed, first)
+    axes = (*batch, *contracted, *kept)
+  else:
+    columns = tuple(range(gradient.ndim - len(kept), gradient.ndim))
+    turned = _turn(gradient, (*first, *columns, *summed))
+    other, other_axes = lhs, (left_kept, left_batch)
+    pairs = [contracted[i] for i in np.argsort(left_contracted)]
+    axes = (*batch, *kept, *pairs)
+  last = tuple(range(turned.ndim - len(summed), turned.ndim))
+  numbers = ((last, other_axes[0]), (first, other_axes[1]))
+  return _turn(_product(turned, other, numbers), np.argsort(axes).tolist())
+
+
+def _turn(array: Array, axes: Sequence[int]) -> Array:
+  """A transposition that is really done in memory.
+
+  The compiler would fold a plain one into the product, and then not have a
+  fast one. It does not see through a concatenation of two halves.
+  """
+  axes = list(axes)
+  split = next((i for i, size in enumerate(array.shape) if size > 1), None)
+  if split is None or axes == sorted(axes):
+    return array.transpose(axes)
+  halves = jnp.split(array, [array.shape[split] // 2], axis=split)
+  return jnp.concatenate(
+    [half.transpose(axes) for half in halves], axis=axes.index(split)
+  )
 
 
 def _others(rank: int, *used: _Axes) -> _Axes:

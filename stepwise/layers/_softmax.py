@@ -44,10 +44,15 @@ class Dropout(NamedTuple):
     return Dropout(self.rate, jax.random.fold_in(self.key, index))
 
   def __call__(self, weights: Float[Array, '*shape']) -> Float[Array, '*shape']:
+    factors = self.factors(weights.shape)
+    return weights if factors is None else weights * factors
+
+  def factors(self, shape: tuple[int, ...]) -> Array | None:
+    """0 where a weight is dropped, 1 / (1 - rate) elsewhere; None = off."""
     if self.key is None or self.rate == 0.0:
-      return weights
-    keep = jax.random.bernoulli(self.key, 1.0 - self.rate, weights.shape)
-    return jnp.where(keep, weights / (1.0 - self.rate), 0)
+      return None
+    keep = jax.random.bernoulli(self.key, 1.0 - self.rate, shape)
+    return jnp.where(keep, 1.0 / (1.0 - self.rate), 0.0)
 
 
 def attention_dropout(

@@ -32,7 +32,7 @@ def rounded(array):
     ('xyab,bac->xyc', (2, 3, 5, 7), (7, 5, 11)),
   ],
 )
-def test_equals_rounding_by_hand(subscripts, left, right):
+def test_equals_rounding_by_hand(subscripts, left, right, optimised):
   random = np.random.default_rng(0)
   lhs, rhs = (
     jnp.asarray(random.normal(size=size), jnp.float32) for size in (left, right)

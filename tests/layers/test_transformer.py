@@ -249,7 +249,7 @@ def test_a_wrong_mask_changes_the_states(tokens, mask):
 
 
 def test_attention_to_nothing_is_zero_even_with_an_output_bias(key):
-  module = MultiHeadAttention(TINY)
+  module = MultiHeadAttention(TINY.heads, TINY.embed // TINY.heads, TINY.embed)
   states = jax.random.normal(key, (2, 5, TINY.embed))
 
   def attend_self(attention, states, mask):
