@@ -9,11 +9,8 @@ from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers._products import DotGeneral, einsum
 from stepwise.layers._softmax import NEG_INF
 
-QueryKeyValue = tuple[
-  Float[Array, 'batch tokens heads dim'],
-  Float[Array, 'batch tokens heads dim'],
-  Float[Array, 'batch tokens heads dim'],
-]
+_Long = Float[Array, 'batch length heads dim']
+_Global = Float[Array, 'batch globals heads dim']
 
 
 class AttentionHeads(NamedTuple):
@@ -35,7 +32,9 @@ class AttentionHeads(NamedTuple):
 
   @classmethod
   def shared(
-    cls, long: QueryKeyValue, glob: QueryKeyValue | None = None
+    cls,
+    long: tuple[_Long, _Long, _Long],
+    glob: tuple[_Global, _Global, _Global] | None = None,
   ) -> 'AttentionHeads':
     """One query, key and value of every token, whoever reads them.
 
