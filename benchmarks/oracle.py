@@ -111,7 +111,7 @@ def race(
 
 def greedy(metric: str, document: Document) -> list[int]:
   return find_oracle(
-    document.units, document.summary, order='choice', metric=metric
+    document.units, document.summary, order='selection', metric=metric
   ).indices
 
 

@@ -112,7 +112,7 @@ def pipeline(options: argparse.Namespace, verb: Verb = run_verb) -> None:
     )
     say_and_run('infer', folder / 'bundle', valid, summaries_of(run, name))
   first, *others = [summaries_of(run, name) for name in LIMITS]
-  scores = ('--json', run / 'rouge.json')
+  scores = ('--save-json', run / 'rouge.json')
   say_and_run('evaluate', first, valid, *others, 'lead:3', *scores)
 
 

@@ -113,9 +113,8 @@ def _zstd_errors(path: Path) -> tuple[type[Exception], ...]:
 
 def check_parent(path: Path) -> None:
   """Complains about a missing folder before the work, not after it."""
-  parent = path.absolute().parent
-  if not parent.is_dir():
-    raise InputError(f'{path}: no such folder: {parent}.')
+  if not path.absolute().parent.is_dir():
+    raise InputError(f'{path}: no such folder: {path.parent}.')
 
 
 @contextlib.contextmanager

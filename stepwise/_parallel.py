@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -38,7 +39,8 @@ def map_chunks(
     yield from map(function, chunks)
     return
   context = multiprocessing.get_context('spawn')
-  with ProcessPoolExecutor(processes, context, _die_with_parent) as pool:
+  pool = ProcessPoolExecutor(processes, context, _die_with_parent)
+  try:
     waiting = deque(
       pool.submit(function, chunk) for chunk in islice(chunks, 2 * processes)
     )
@@ -48,6 +50,8 @@ def map_chunks(
         pool.submit(function, chunk) for chunk in islice(chunks, 1)
       )
       yield result
+  finally:
+    pool.shutdown(cancel_futures=True)
 
 
 def _split(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
@@ -57,7 +61,11 @@ def _split(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def _die_with_parent() -> None:
-  """Ends this worker with its parent: a killed pool would leave it waiting."""
+  """Ends this worker with its parent: a killed pool would leave it waiting.
+
+  Ctrl-C reaches the whole group of processes; the parent answers it for all.
+  """
+  signal.signal(signal.SIGINT, signal.SIG_IGN)
   parent = multiprocessing.parent_process()
   assert parent is not None, 'runs in workers only'
 

@@ -68,29 +68,29 @@ $(RUN)/drawn.jsonl: $(TRAIN) $(RUN)/long.jsonl
 	cat $(RUN)/drawn-short.jsonl $(RUN)/drawn-long.jsonl > $@
 
 $(RUN)/twin-train.jsonl: $(TRAIN) $(RUN)/long.jsonl
-	-$(STEPWISE) data build $(TRAIN) $(RUN)/twin-short.jsonl --extractive $(SHORT)
+	-$(STEPWISE) data build $(TRAIN) $(RUN)/twin-short.jsonl --twin $(SHORT)
 	-$(STEPWISE) data build $(RUN)/long.jsonl $(RUN)/twin-long.jsonl \
-	  --extractive $(LONG)
+	  --twin $(LONG)
 	cat $(RUN)/twin-short.jsonl $(RUN)/twin-long.jsonl > $@
 
 $(RUN)/peek-records.jsonl: $(RUN)/peek.jsonl
 	-$(STEPWISE) data build $< $@ --gains $(LONG)
 
 $(RUN)/twin-peek.jsonl: $(RUN)/peek.jsonl
-	-$(STEPWISE) data build $< $@ --extractive $(LONG)
+	-$(STEPWISE) data build $< $@ --twin $(LONG)
 
 # What ETCSum reads of them.
 $(RUN)/peek-short.jsonl: $(RUN)/peek.jsonl
 	-$(STEPWISE) data build $< $@ --gains $(SHORT)
 
 $(RUN)/twin-peek-short.jsonl: $(RUN)/peek.jsonl
-	-$(STEPWISE) data build $< $@ --extractive $(SHORT)
+	-$(STEPWISE) data build $< $@ --twin $(SHORT)
 
 $(RUN)/init/config.json: | $(RUN)
-	$(STEPWISE) convert $(MINILM) $(RUN)/init --to hibert_news --seed $(SEED)
+	$(STEPWISE) convert $(MINILM) $(RUN)/init --config hibert_news --seed $(SEED)
 
 $(RUN)/etcsum-init/config.json: | $(RUN)
-	$(STEPWISE) convert $(MINILM) $(RUN)/etcsum-init --to etcsum_news \
+	$(STEPWISE) convert $(MINILM) $(RUN)/etcsum-init --config etcsum_news \
 	  --seed $(SEED)
 
 # train RECORDS, VALIDATION, GIN, SEED: a run named as its target.
@@ -136,7 +136,7 @@ $(RUN)/choice.json: $(RUN)/select.jsonl $(foreach model,$(MODELS),\
 	    $(RUN)/select.jsonl $(RUN)/select/$$model $$variants || exit 1; \
 	done
 	$(STEPWISE) evaluate lead:3 $(RUN)/select.jsonl $(RUN)/select/*/*.jsonl \
-	  --json $@
+	  --save-json $@
 
 $(RESULTS): $(RUN)/stepwise/bundle/config.json $(RUN)/twin/bundle/config.json \
     $(RUN)/choice.json $(RUN)/report.jsonl
@@ -147,11 +147,11 @@ $(RESULTS): $(RUN)/stepwise/bundle/config.json $(RUN)/twin/bundle/config.json \
 	$(STEPWISE) evaluate $(RUN)/report/stepwise_3_triblk.jsonl \
 	  $(RUN)/report.jsonl $(RUN)/report/stepwise_3.jsonl \
 	  $(RUN)/report/twin.jsonl $(RUN)/report/twin_triblk.jsonl \
-	  lead:3 oracle textrank:3 lexrank:3 --json $@
+	  lead:3 oracle textrank:3 lexrank:3 --save-json $@
 
 $(PACKAGED)/config.json: $(RESULTS) $(RUN)/stepwise/bundle/config.json
 	$(BIN)/python -m benchmarks.default_card $(RESULTS) \
 	  $(RUN)/first/metrics.jsonl $(RUN)/stepwise/metrics.jsonl \
 	  > $(RUN)/card.md
 	$(STEPWISE) export $(RUN)/stepwise/bundle $(PACKAGED) --dtype int8 \
-	  --card $(RUN)/card.md --min-units 3 --max-units 3 --trigram-blocking
+	  --card $(RUN)/card.md --min-sentences 3 --max-sentences 3 --trigram-blocking

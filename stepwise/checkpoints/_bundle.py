@@ -37,14 +37,13 @@ from stepwise.checkpoints._matching import (
   unflatten,
 )
 from stepwise.checkpoints._quantised import dequantise, quantise
-from stepwise.data import Tokenizer, byte_level_bpe, wordpiece
+from stepwise.data import BPE_FILES, Tokenizer, load_tokenizer, wordpiece
 from stepwise.inference import PredictConfig
 from stepwise.models import ModelConfig
 
 # Format 1 had neither `decoding` nor int8.
 FORMAT = 2
 _CONFIG, _WEIGHTS, _CARD = 'config.json', 'model.safetensors', 'README.md'
-BPE_FILES = ('vocab.json', 'merges.txt')
 # What some kinds of models keep beside: what the inputs of a realizer are.
 OTHER_FILES = ('realizer.json',)
 WeightDType = Literal['float32', 'float16', 'int8']
@@ -191,7 +190,7 @@ def _load_tokenizer(folder: Path, name: Any) -> Tokenizer | None:
     case 'wordpiece':
       return wordpiece()
     case 'byte_level_bpe':
-      return byte_level_bpe(*(folder / file for file in BPE_FILES))
+      return load_tokenizer(folder)
   raise InputError(
     f'{folder / _CONFIG}: tokenizer is {name!r}; wordpiece or byte_level_bpe '
     'is needed.'
@@ -204,10 +203,7 @@ def _check_tokenizer(
   """The tokeniser's name, if the model has a row for each of its ids."""
   if tokenizer is None:
     return None
-  if tokenizer == 'wordpiece':
-    loaded = wordpiece()
-  else:
-    loaded = byte_level_bpe(*(Path(tokenizer) / file for file in BPE_FILES))
+  loaded = load_tokenizer(tokenizer)
   if config.vocab < loaded.vocab_size:
     raise InputError(
       f'the model has {config.vocab} token rows, but {loaded.name} has '

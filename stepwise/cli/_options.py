@@ -1,11 +1,104 @@
-"""Options that several verbs share."""
+"""Options that several verbs share: one name, one default, one meaning."""
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+class Order(StrEnum):
+  document = 'document'
+  selection = 'selection'
+
+
+class Method(StrEnum):
+  greedy = 'greedy'
+  combination = 'combination'
+  drawn = 'drawn'
+
+
+AsJson = Annotated[
+  bool, typer.Option('--json', help='Print everything there is, as JSON.')
+]
+SaveJson = Annotated[
+  Path | None,
+  typer.Option('--save-json', metavar='OUT', help='Write all numbers.'),
+]
+Html = Annotated[
+  Path | None, typer.Option('--html', metavar='OUT', help='Write a page.')
+]
 Processes = Annotated[
   int | None, typer.Option(min=1, help='Default: one per core.')
+]
+Seed = Annotated[int, typer.Option(min=0, help='Of all that is drawn.')]
+Batch = Annotated[
+  int | None, typer.Option('--batch', min=1, help='How many at a time.')
+]
+GinFiles = Annotated[
+  list[Path], typer.Option('--gin', help='Gin file; may be repeated.')
+]
+Settings = Annotated[
+  list[str],
+  typer.Option('--set', metavar='NAME=VALUE', help='Overrides all else.'),
+]
+OrderOption = Annotated[
+  Order, typer.Option('--order', help='Of the chosen sentences.')
+]
+MethodOption = Annotated[
+  Method,
+  typer.Option(
+    '--method',
+    help='Of the search for oracles: greedy; all sets of up to 4 of the 10 '
+    'best; or drawn by how much they help.',
+  ),
+]
+Model = Annotated[
+  str,
+  typer.Option('--model', help='The folder of a bundle, `default` or `lead`.'),
+]
+_CONFIG = typer.Option(
+  '--config', help='A configuration: a name of `stepwise params`.'
+)
+Config = Annotated[str, _CONFIG]
+OptionalConfig = Annotated[str | None, _CONFIG]
+Twin = Annotated[
+  bool, typer.Option('--twin', help='For the non-stepwise twin of the model.')
+]
+TokenizerOption = Annotated[
+  str,
+  typer.Option(
+    '--tokenizer',
+    help='wordpiece, or a folder with vocab.json and merges.txt.',
+  ),
+]
+MaxUnits = Annotated[
+  int | None, typer.Option(min=1, help='Units of a document that are read.')
+]
+MaxTokens = Annotated[
+  int | None, typer.Option(min=1, help='Tokens of a document that are read.')
+]
+MaxUnitTokens = Annotated[
+  int | None, typer.Option(min=1, help='Tokens of a unit that are read.')
+]
+MaxSteps = Annotated[
+  int | None, typer.Option(min=1, help='Entries and breaks of a plan, at most.')
+]
+Reading = Annotated[
+  str | None,
+  typer.Option(
+    '--reading',
+    help='What is read of a game: paper, all entries; roles, fewer, short, '
+    'with roles. Default: what the model was made for, or paper.',
+  ),
+]
+Beams = Annotated[
+  int | None,
+  typer.Option('--beams', min=1, help='Of the search. Default: as the model.'),
+]
+TrigramBlocking = Annotated[
+  bool | None,
+  typer.Option(help='No three words in a row twice. Default: as the model.'),
 ]
 Metric = Annotated[
   str,

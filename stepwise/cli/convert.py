@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from stepwise.cli._options import Config, Seed
+
 
 class Precision(StrEnum):
   float32 = 'float32'
@@ -23,12 +25,6 @@ Source = Annotated[
 Target = Annotated[
   Path, typer.Argument(metavar='OUT', help='The folder to write.')
 ]
-To = Annotated[
-  str, typer.Option(help='A configuration; `stepwise params` lists them.')
-]
-Seed = Annotated[
-  int, typer.Option(min=0, help='Of weights that the source does not have.')
-]
 DType = Annotated[
   Precision, typer.Option('--dtype', help='Of the stored weights.')
 ]
@@ -37,12 +33,12 @@ DType = Annotated[
 def convert(
   source: Source,
   out: Target,
-  to: To,
+  config: Config,
   seed: Seed = 0,
   precision: DType = Precision.float32,
 ) -> None:
   """Start a model from a public checkpoint, ready to be trained."""
   from stepwise.checkpoints import convert as run
 
-  run(source, out, to, seed=seed, dtype=precision.value)
-  print(f'Wrote {out}: {to}, started from {source}; its head is untrained.')
+  run(source, out, config, seed=seed, dtype=precision.value)
+  print(f'Wrote {out}: {config}, started from {source}; its head is untrained.')

@@ -1,20 +1,36 @@
 """`stepwise data`: check document files, build training records."""
 
 import dataclasses
-import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stepwise._errors import InputError
+from stepwise._parallel import available_cores
 from stepwise.cli._extractors import ExtractorName
-from stepwise.cli._options import Metric, Unicode, metric_name
+from stepwise.cli._options import (
+  AsJson,
+  MaxSteps,
+  MaxTokens,
+  MaxUnits,
+  MaxUnitTokens,
+  Method,
+  MethodOption,
+  Metric,
+  Processes,
+  Reading,
+  Seed,
+  TokenizerOption,
+  Twin,
+  Unicode,
+  metric_name,
+)
+from stepwise.cli._output import print_json
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
-  from stepwise.data import BuildReport, FileReport, Tokenizer
+  from stepwise.data import BuildReport, FileReport
 
 _SHOWN_DUPLICATES = 10
 
@@ -30,9 +46,7 @@ def check(
     list[Path],
     typer.Argument(help='Documents: .jsonl, .csv, .parquet, .story, .txt ...'),
   ],
-  as_json: Annotated[
-    bool, typer.Option('--json', help='Print everything as JSON.')
-  ] = False,
+  as_json: AsJson = False,
 ) -> None:
   """Reports counts, lengths, duplicates and every bad line.
 
@@ -43,7 +57,7 @@ def check(
 
   reports = check_files(files)
   if as_json:
-    print(json.dumps([dataclasses.asdict(report) for report in reports]))
+    print_json([dataclasses.asdict(report) for report in reports])
   else:
     for report in reports:
       print('\n'.join(_describe_file(report)))
@@ -82,9 +96,7 @@ def build(
   target: Annotated[
     Path, typer.Argument(metavar='OUT', help='Records: JSON lines.')
   ],
-  tokenizer: Annotated[
-    str, typer.Option(help='wordpiece, or VOCAB.json,MERGES.txt of RoBERTa.')
-  ] = 'wordpiece',
+  tokenizer: TokenizerOption = 'wordpiece',
   oracle: Annotated[
     Path | None,
     typer.Option(help='Output of `stepwise oracle`; default: search now.'),
@@ -93,27 +105,14 @@ def build(
     bool,
     typer.Option('--gains', help='Keep the ROUGE gains of all units.'),
   ] = False,
-  method: Annotated[
-    str, typer.Option(help='Of the search: greedy, combination or drawn.')
-  ] = 'greedy',
+  method: MethodOption = Method.greedy,
   metric: Metric = 'rouge-1.5.5',
   unicode: Unicode = False,
-  extractive: Annotated[
-    bool,
-    typer.Option('--extractive', help='No special units (not stepwise).'),
-  ] = False,
-  max_units: Annotated[
-    int | None, typer.Option(min=1, help='Units of a record.')
-  ] = None,
-  max_tokens: Annotated[
-    int | None, typer.Option(min=1, help='Tokens of a record.')
-  ] = None,
-  max_unit_tokens: Annotated[
-    int | None, typer.Option(min=1, help='Tokens of a unit.')
-  ] = None,
-  processes: Annotated[
-    int | None, typer.Option(min=1, help='Default: one per core.')
-  ] = None,
+  twin: Twin = False,
+  max_units: MaxUnits = None,
+  max_tokens: MaxTokens = None,
+  max_unit_tokens: MaxUnitTokens = None,
+  processes: Processes = None,
 ) -> None:
   """Writes training records: token ids, units and oracle of every document.
 
@@ -121,10 +120,15 @@ def build(
   and listed. The exit code is 0, 1 if there were bad lines, 2 if a file cannot
   be used.
   """
-  from stepwise.data import RecordOptions, build_records, read_oracles
+  from stepwise.data import (
+    RecordOptions,
+    build_records,
+    load_tokenizer,
+    read_oracles,
+  )
 
   options = RecordOptions(
-    special_units=() if extractive else ('eot', 'beg'),
+    special_units=() if twin else ('eot', 'beg'),
     max_units=max_units,
     max_tokens=max_tokens,
     max_unit_tokens=max_unit_tokens,
@@ -133,13 +137,13 @@ def build(
     report = build_records(
       source,
       target,
-      _tokenizer(tokenizer),
+      load_tokenizer(tokenizer),
       options,
       oracles=None if oracle is None else read_oracles(oracle),
       gains=gains,
-      method=method,
+      method=method.value,
       metric=metric_name(metric, unicode),
-      processes=processes or len(os.sched_getaffinity(0)),
+      processes=processes or available_cores(),
       on_progress=advance,
     )
   for bad in report.bad_lines:
@@ -156,7 +160,7 @@ def sample(
     list[str],
     typer.Argument(metavar='OUT:N...', help='Files, and lines for each.'),
   ],
-  seed: Annotated[int, typer.Option(min=0, help='Of the draw.')] = 0,
+  seed: Seed = 0,
 ) -> None:
   """Draws random lines into files that share none, in the order of IN."""
   from stepwise.data import sample_lines
@@ -193,42 +197,33 @@ def rotowire(
   target: Annotated[
     Path, typer.Argument(metavar='OUT', help='Records: JSON lines.')
   ],
-  tokenizer: Annotated[
-    str, typer.Option(help='wordpiece, or VOCAB.json,MERGES.txt of RoBERTa.')
-  ] = 'wordpiece',
+  tokenizer: TokenizerOption = 'wordpiece',
   extractor: ExtractorName = 'lookup',
-  table: Annotated[
-    str,
-    typer.Option(help='paper: all entries; roles: fewer, with roles, short.'),
-  ] = 'paper',
-  max_units: Annotated[
-    int | None, typer.Option(min=1, help='Units; default: of the table.')
-  ] = None,
-  max_unit_tokens: Annotated[
-    int | None, typer.Option(min=1, help='Tokens of a unit.')
-  ] = None,
-  max_steps: Annotated[
-    int | None, typer.Option(min=1, help='Leave out games with longer plans.')
-  ] = None,
+  reading: Reading = None,
+  max_units: MaxUnits = None,
+  max_unit_tokens: MaxUnitTokens = None,
+  max_steps: MaxSteps = None,
   exclude: Annotated[
     list[Path],
     typer.Option(help='Leave out games that are also in this file.'),
   ] = [],  # noqa: B006, typer copies it.
 ) -> None:
   """Writes training records of planners: tables and oracle plans of games."""
-  from stepwise.data import save_records
+  from stepwise.data import load_tokenizer, save_records
   from stepwise.extraction import find_extractor, oracle_plan
   from stepwise.rotowire import PlanRecordOptions, plan_records, read_games
   from stepwise.tables import PlanRecordReport
 
   extract = find_extractor(extractor)
-  options = PlanRecordOptions(table, max_units, max_unit_tokens, max_steps)
+  options = PlanRecordOptions(
+    reading or 'paper', max_units, max_unit_tokens, max_steps
+  )
   games = read_games(source)
   report = PlanRecordReport()
   records = plan_records(
     games,
     [oracle_plan(game, extract) for game in games],
-    _tokenizer(tokenizer),
+    load_tokenizer(tokenizer),
     options,
     report=report,
     exclude=[game for path in exclude for game in read_games(path)],
@@ -244,20 +239,6 @@ def rotowire(
   )
 
 
-def _tokenizer(name: str) -> 'Tokenizer':
-  from stepwise.data import byte_level_bpe, wordpiece
-
-  if name == 'wordpiece':
-    return wordpiece()
-  vocab, comma, merges = name.partition(',')
-  if not comma:
-    raise InputError(
-      f'--tokenizer is {name!r}; it must be `wordpiece` or two files, '
-      '`VOCAB.json,MERGES.txt`.'
-    )
-  return byte_level_bpe(vocab, merges)
-
-
 @app.command()
 def realize(
   games: Annotated[
@@ -266,9 +247,7 @@ def realize(
   target: Annotated[
     Path, typer.Argument(metavar='OUT', help='Examples: JSON lines.')
   ],
-  tokenizer: Annotated[
-    str, typer.Option(help='wordpiece, or VOCAB.json,MERGES.txt of RoBERTa.')
-  ] = 'wordpiece',
+  tokenizer: TokenizerOption = 'wordpiece',
   context: Annotated[
     bool, typer.Option(help='Date, teams and players besides the plan.')
   ] = True,
@@ -287,6 +266,7 @@ def realize(
 
   The plan of a sentence is the part of the game's oracle plan that it states.
   """
+  from stepwise.data import load_tokenizer
   from stepwise.realization import (
     ExampleOptions,
     InputFormat,
@@ -295,7 +275,7 @@ def realize(
   )
   from stepwise.rotowire import read_games
 
-  format, loaded = InputFormat(context), _tokenizer(tokenizer)
+  format, loaded = InputFormat(context), load_tokenizer(tokenizer)
   examples, report = make_examples(
     read_games(games),
     loaded,

@@ -1,7 +1,6 @@
 """`stepwise doctor`: what is installed here, and what is missing for what."""
 
 import importlib.util
-import json
 import os
 import platform
 import subprocess
@@ -15,6 +14,8 @@ from typing import Annotated
 import typer
 
 from stepwise._tpu_compiler import COMPILER_ENVIRONMENT
+from stepwise.cli._options import AsJson
+from stepwise.cli._output import print_json
 
 _PACKAGES = (
   'stepwise',
@@ -88,9 +89,7 @@ def doctor(
   deep: Annotated[
     bool, typer.Option('--deep', help='Import everything (TensorFlow: slow).')
   ] = False,
-  as_json: Annotated[
-    bool, typer.Option('--json', help='Print everything as JSON.')
-  ] = False,
+  as_json: AsJson = False,
 ) -> None:
   """Reports versions, devices, and which optional parts work.
 
@@ -107,7 +106,7 @@ def doctor(
     report = {'devices': devices.result(), **extras, 't5x': _t5x(deep)}
   if as_json:
     checks = {name: asdict(check) for name, check in report.items()}
-    print(json.dumps({'versions': versions, 'checks': checks}, indent=2))
+    print_json({'versions': versions, 'checks': checks})
   else:
     print('\n'.join(_describe(versions, report)))
 

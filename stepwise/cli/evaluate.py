@@ -16,8 +16,16 @@ from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise._files import write_json, write_text
 from stepwise._parallel import available_cores
-from stepwise.cli._options import Metric, Processes, Unicode, metric_name
-from stepwise.cli._output_files import JsonOut, check_folder
+from stepwise.cli._options import (
+  Html,
+  Metric,
+  Processes,
+  SaveJson,
+  Seed,
+  Unicode,
+  metric_name,
+)
+from stepwise.cli._output import check_folder
 
 if TYPE_CHECKING:
   from stepwise.evaluation import Report
@@ -35,11 +43,9 @@ References = Annotated[
 MoreSystems = Annotated[
   list[str] | None, typer.Argument(help='More systems to compare.')
 ]
-HtmlOut = Annotated[Path | None, typer.Option('--html', help='Write a page.')]
 PlotOut = Annotated[
   Path | None, typer.Option('--plot', help='Plot lengths, e.g. to a .png.')
 ]
-Seed = Annotated[int, typer.Option(min=0, help='Of bootstrap and sample.')]
 Several = Annotated[
   str, typer.Option(help='References of a document: average or best.')
 ]
@@ -52,9 +58,9 @@ def evaluate(
   predictions: Predictions,
   references: References,
   more_systems: MoreSystems = None,
-  json_out: JsonOut = None,
-  html_out: HtmlOut = None,
-  plot_out: PlotOut = None,
+  save_json: SaveJson = None,
+  html: Html = None,
+  plot: PlotOut = None,
   seed: Seed = 0,
   sample: Sample = None,
   metric: Metric = 'rouge-1.5.5',
@@ -75,7 +81,7 @@ def evaluate(
 
   from stepwise.cli._report_tables import report_tables
 
-  outputs = _Outputs(json_out, html_out, plot_out)
+  outputs = _Outputs(save_json, html, plot)
   outputs.check()
   started = time.perf_counter()
   names = [predictions, *(more_systems or [])]

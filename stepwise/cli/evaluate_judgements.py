@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stepwise.cli._output_files import JsonOut, check_folder, save_json
+from stepwise.cli._options import SaveJson
+from stepwise.cli._output import check_folder, save_numbers
 
 if TYPE_CHECKING:
   from rich.console import Group
@@ -17,7 +18,7 @@ Judgements = Annotated[Path, typer.Argument(help='CSV, a row for an answer.')]
 
 
 def evaluate_judgements(
-  judgements: Judgements, json_out: JsonOut = None
+  judgements: Judgements, save_json: SaveJson = None
 ) -> None:
   """Best-worst scaling of systems from pairwise human judgements.
 
@@ -29,12 +30,12 @@ def evaluate_judgements(
 
   from stepwise.evaluation import best_worst_scaling, read_judgements
 
-  check_folder(json_out)
+  check_folder(save_json)
   questions = best_worst_scaling(read_judgements(judgements))
   console = Console()
   for question, scores in questions.items():
     console.print(_report(question, scores))
-  save_json(json_out, {q: asdict(s) for q, s in questions.items()})
+  save_numbers(save_json, {q: asdict(s) for q, s in questions.items()})
 
 
 def _report(question: str, scores: 'BestWorstScores') -> 'Group':

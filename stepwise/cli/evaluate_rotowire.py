@@ -7,7 +7,8 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._extractors import ExtractorName
-from stepwise.cli._output_files import JsonOut, check_folder, save_json
+from stepwise.cli._options import SaveJson
+from stepwise.cli._output import check_folder, save_numbers
 
 if TYPE_CHECKING:
   from rich.table import Table
@@ -36,7 +37,7 @@ def evaluate_rotowire(
   references: References = None,
   skip: Skip = 0,
   extractor: ExtractorName = 'lookup',
-  json_out: JsonOut = None,
+  save_json: SaveJson = None,
 ) -> None:
   """Scores generated texts or content plans about Rotowire games.
 
@@ -51,7 +52,7 @@ def evaluate_rotowire(
   from stepwise.extraction import evaluate_outputs, find_extractor, read_outputs
   from stepwise.rotowire import read_games
 
-  check_folder(json_out)
+  check_folder(save_json)
   find_extractor(extractor)
   all_games = read_games(games)
   outputs = read_outputs(predictions, all_games)
@@ -67,7 +68,7 @@ def evaluate_rotowire(
     extractor=extractor,
   )
   Console().print(_table(scores, predictions.name))
-  save_json(json_out, scores.to_dict())
+  save_numbers(save_json, scores.to_dict())
 
 
 def _table(scores: 'RotowireScores', name: str) -> 'Table':

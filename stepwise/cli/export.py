@@ -6,20 +6,19 @@ from typing import Annotated
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._options import Beams, TrigramBlocking
 from stepwise.cli.convert import DType, Precision
 
 Source = Annotated[Path, typer.Argument(metavar='BUNDLE', help='A bundle.')]
 Target = Annotated[
   Path, typer.Argument(metavar='OUT', help='The folder to write.')
 ]
-MaxUnits = Annotated[
+MaxSentences = Annotated[
   int | None, typer.Option(min=1, help='Most sentences of a summary.')
 ]
-MinUnits = Annotated[
+MinSentences = Annotated[
   int | None, typer.Option(min=1, help='Fewest sentences of a summary.')
 ]
-Beam = Annotated[int | None, typer.Option(min=1, help='Plans to search.')]
-Blocking = Annotated[bool | None, typer.Option(help='No trigram twice.')]
 Card = Annotated[
   Path | None, typer.Option(help='Markdown for the card; default: the old one.')
 ]
@@ -29,19 +28,24 @@ def export(
   bundle: Source,
   out: Target,
   precision: DType = Precision.float32,
-  max_units: MaxUnits = None,
-  min_units: MinUnits = None,
-  beam: Beam = None,
-  trigram_blocking: Blocking = None,
+  max_sentences: MaxSentences = None,
+  min_sentences: MinSentences = None,
+  beams: Beams = None,
+  trigram_blocking: TrigramBlocking = None,
   card: Card = None,
 ) -> None:
   """Write a bundle again: smaller, or with other defaults of choosing.
 
-  Models that are not stepwise always choose --max-units, as far as there are.
+  Models that are not stepwise always choose --max-sentences, as far as there
+  are.
   """
   from stepwise.checkpoints import export as run
 
-  given = {'max_units': max_units, 'min_units': min_units, 'beam_size': beam}
+  given = {
+    'max_units': max_sentences,
+    'min_units': min_sentences,
+    'beam_size': beams,
+  }
   changes = {name: value for name, value in given.items() if value is not None}
   decoding = None
   if changes or trigram_blocking is not None:

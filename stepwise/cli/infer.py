@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._options import Batch, GinFiles, Settings, TrigramBlocking
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -21,27 +22,14 @@ Source = Annotated[
 Target = Annotated[
   Path, typer.Argument(metavar='OUT', help='JSON lines to write.')
 ]
-BatchSize = Annotated[
-  int | None, typer.Option('--batch', min=1, help='Documents at a time.')
-]
-Blocking = Annotated[
-  bool, typer.Option('--trigram-blocking', help='No trigram twice.')
-]
-GinFiles = Annotated[
-  list[Path], typer.Option('--gin', help='Gin file; may be repeated.')
-]
-Settings = Annotated[
-  list[str],
-  typer.Option('--set', metavar='NAME=VALUE', help='Overrides all else.'),
-]
 
 
 def infer(
   bundle: BundleArgument,
   source: Source,
   target: Target,
-  batch: BatchSize = None,
-  trigram_blocking: Blocking = False,
+  batch: Batch = None,
+  trigram_blocking: TrigramBlocking = None,
   gin: GinFiles = [],  # noqa: B006, typer copies it.
   settings: Settings = [],  # noqa: B006
 ) -> None:
@@ -61,7 +49,7 @@ def infer(
   )
 
   flags = {'batch_size': batch, 'trigram_blocking': trigram_blocking}
-  given = {name: value for name, value in flags.items() if value}
+  given = {name: value for name, value in flags.items() if value is not None}
   loaded = load_bundle(bundle)
   if loaded.tokenizer is None:
     raise InputError(f'{bundle} has no tokeniser: it cannot read text.')

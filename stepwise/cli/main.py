@@ -6,9 +6,11 @@ imports what it needs inside its function, so `stepwise --help` stays fast.
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
+from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise.cli import (
   bench,
@@ -30,13 +32,17 @@ from stepwise.cli import (
   train,
   train_extractor,
 )
+from stepwise.cli._output import prepare_streams, silence
 from stepwise.cli._platform import skip_absent_tpu
 
 app = typer.Typer(
   name='stepwise',
   help='Stepwise content extraction with structured transformers.',
+  epilog=(
+    'Exit codes: 0, all is done; 1, some of it could not be done, and is'
+    ' listed; 2, a mistake in what was asked for, and nothing is done.'
+  ),
   no_args_is_help=True,
-  add_completion=False,
   pretty_exceptions_enable=False,
   context_settings={'help_option_names': ['-h', '--help']},
 )
@@ -64,14 +70,48 @@ app.command()(train.train)
 app.command()(train_extractor.train_extractor)
 
 
+def _version(wanted: bool) -> bool:
+  if wanted:
+    print(f'stepwise {__version__}')
+    raise typer.Exit
+  return wanted
+
+
+@app.callback()
+def _options(
+  version: Annotated[
+    bool,
+    typer.Option(
+      '--version', callback=_version, is_eager=True, help='Print the version.'
+    ),
+  ] = False,
+) -> None:
+  pass
+
+
 def main() -> None:
   """Runs the command line; a user's mistake is one sentence and exit code 2."""
   skip_absent_tpu(os.environ)
+  prepare_streams()
+  try:
+    code = _run()
+    sys.stdout.flush()
+  except KeyboardInterrupt:
+    code = 130
+  except BrokenPipeError:  # Whoever reads has seen enough.
+    silence(sys.stdout)
+    code = 1
+  sys.exit(code)
+
+
+def _run() -> int | str | None:
   try:
     app()
   except InputError as error:
     print(f'stepwise: {error}', file=sys.stderr)
-    sys.exit(2)
+    return 2
+  except SystemExit as ended:
+    return ended.code
 
 
 if __name__ == '__main__':

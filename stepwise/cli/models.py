@@ -1,15 +1,11 @@
 """`stepwise models`: the systems of the paper's Table 1."""
 
-import json
-from typing import Annotated
-
-import typer
+from stepwise.cli._options import AsJson
+from stepwise.cli._output import print_json
 
 
 def models(
-  as_json: Annotated[
-    bool, typer.Option('--json', help='Print JSON instead of a table.')
-  ] = False,
+  as_json: AsJson = False,
 ) -> None:
   """Lists every system by name, with its published ROUGE scores."""
   import dataclasses
@@ -17,7 +13,7 @@ def models(
   from stepwise.models import SYSTEMS
 
   if as_json:
-    print(json.dumps([dataclasses.asdict(s) for s in SYSTEMS.values()]))
+    print_json([dataclasses.asdict(s) for s in SYSTEMS.values()])
     return
   from rich.console import Console
   from rich.table import Table

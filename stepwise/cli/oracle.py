@@ -1,42 +1,30 @@
 """`stepwise oracle`: the best sentences of every document of a file."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from stepwise._parallel import available_cores
-from stepwise.cli._options import Metric, Processes, Unicode, metric_name
+from stepwise.cli._options import (
+  MaxTokens,
+  Method,
+  MethodOption,
+  Metric,
+  Order,
+  OrderOption,
+  Processes,
+  Unicode,
+  metric_name,
+)
 from stepwise.cli._progress import counted
-
-
-class Method(StrEnum):
-  greedy = 'greedy'
-  combination = 'combination'
-
-
-class Order(StrEnum):
-  document = 'document'
-  choice = 'choice'
-
 
 Source = Annotated[
   Path, typer.Argument(metavar='IN', help='Documents with summaries.')
 ]
 Target = Annotated[
   Path, typer.Argument(metavar='OUT', help='JSON lines to write.')
-]
-MethodOption = Annotated[
-  Method, typer.Option(help='Greedy, or all sets of up to 4 of the 10 best.')
-]
-MaxTokens = Annotated[
-  int | None,
-  typer.Option(min=1, help='Word pieces of the document to choose from.'),
-]
-OrderOption = Annotated[
-  Order, typer.Option(help='Order of the chosen sentences.')
 ]
 
 
@@ -53,8 +41,9 @@ def oracle(
   """Finds the sentences that best match each document's summary.
 
   Best is the highest mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L. Writes one JSON
-  line per document with id, line, oracle and rouge. When a run was killed,
-  the same command continues it.
+  line per document with id, line, oracle and rouge. Bad lines are skipped and
+  listed; the exit code is then 1. The same command continues a run that was
+  killed.
   """
   from stepwise.data import OracleOptions, write_oracles
 
@@ -80,3 +69,4 @@ def oracle(
       f'{len(bad)} lines skipped ({numbers}): see {target}.errors.jsonl',
       file=sys.stderr,
     )
+    raise typer.Exit(1)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._output_files import check_folder, save_page
+from stepwise.cli._options import AsJson, Html, MaxSteps, Model, Reading
+from stepwise.cli._output import check_folder, save_page
 
 if TYPE_CHECKING:
   from rich.table import Table as RichTable
@@ -22,38 +23,17 @@ Games = Annotated[
     metavar='GAME', help='A game, or a list of games (.json, .json.zst).'
   ),
 ]
-Model = Annotated[
-  Path | None,
-  typer.Option(help='Bundle of a trained planner; default: the bundled one.'),
-]
-Reading = Annotated[
-  str | None,
-  typer.Option(
-    help='Table that the model reads: paper or roles. Default: roles for '
-    'pointer planners, paper for others.'
-  ),
-]
-MaxSteps = Annotated[
-  int | None, typer.Option(min=1, help='Entries and breaks of a plan.')
-]
 Greedy = Annotated[
   bool, typer.Option('--greedy', help='Do not revise plans by samples.')
 ]
-AsJson = Annotated[
-  bool, typer.Option('--json', help='Print JSON lines, as evaluators read.')
-]
 AsTable = Annotated[
   bool, typer.Option('--table', help='Print a table of entries.')
-]
-Html = Annotated[
-  Path | None,
-  typer.Option(metavar='OUT', help='Write a page that shows every step.'),
 ]
 
 
 def plan(
   games: Games,
-  model: Model = None,
+  model: Model = 'default',
   reading: Reading = None,
   max_steps: MaxSteps = None,
   greedy: Greedy = False,
@@ -108,14 +88,14 @@ def _write_page(path: Path, planner: 'Planner', game: 'Game') -> None:
   save_page(path, render_page(page))
 
 
-def _planner(model: Path | None, **given: str | int | None) -> 'Planner':
+def _planner(model: str, **given: str | int | None) -> 'Planner':
   import dataclasses
 
   from stepwise.cli._compilation_cache import use_compilation_cache
   from stepwise.planning import Planner, bundled_planner, load_planner
 
   use_compilation_cache()
-  planner = bundled_planner() if model is None else load_planner(model)
+  planner = bundled_planner() if model == 'default' else load_planner(model)
   changes: Any = {k: v for k, v in given.items() if v is not None}
   return Planner(
     planner.bundle, dataclasses.replace(planner.options, **changes)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._output_files import check_folder, save_page
+from stepwise.cli._options import AsJson, Beams, Html
+from stepwise.cli._output import check_folder, print_json, save_page
 
 if TYPE_CHECKING:
   from stepwise.realization import Realizer
@@ -28,19 +29,12 @@ RealizerName = Annotated[
   str,
   typer.Option('--realizer', help='template, mini, or the folder of a bundle.'),
 ]
-Beams = Annotated[int, typer.Option(min=1, help='Of a trained realizer.')]
 Confine = Annotated[
   bool,
   typer.Option(
     '--confine-numerals/--free-numerals',
     help='Whether a trained realizer writes only numerals that it reads.',
   ),
-]
-AsJson = Annotated[
-  bool, typer.Option('--json', help='Print the plan and its sentences.')
-]
-Html = Annotated[
-  Path | None, typer.Option(help='Write a page of table and text.')
 ]
 
 
@@ -49,7 +43,7 @@ def report(
   index: Index = None,
   plan: PlanFile = None,
   realizer: RealizerName = 'template',
-  beams: Beams = 4,
+  beams: Beams = None,
   confine_numerals: Confine = True,
   as_json: AsJson = False,
   html: Html = None,
@@ -69,7 +63,7 @@ def report(
   if html:
     save_page(html, render_report(written))
   if as_json:
-    print(json.dumps(written.to_dict(), ensure_ascii=False))
+    print_json(written.to_dict())
   else:
     print(written.text)
 
@@ -112,7 +106,9 @@ def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
   return path.name, plan
 
 
-def _realizer(name: str, beams: int, confine_numerals: bool) -> 'Realizer':
+def _realizer(
+  name: str, beams: int | None, confine_numerals: bool
+) -> 'Realizer':
   if name == 'template':
     from stepwise.realization import TemplateRealizer
 
@@ -128,7 +124,7 @@ def _realizer(name: str, beams: int, confine_numerals: bool) -> 'Realizer':
       f'--realizer is {name!r}: neither `template` nor `{PACKAGED}` nor the '
       'folder of a bundle.'
     )
-  search = SearchConfig(beam_size=beams)
+  search = SearchConfig(beam_size=beams or 4)
   return open_realizer(
     name, search=search, confine_numerals=confine_numerals, batch_size=1
   )

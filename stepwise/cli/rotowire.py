@@ -1,6 +1,5 @@
 """`stepwise rotowire`: statistics of plans, and plans of the baselines."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,8 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._extractors import ExtractorName
+from stepwise.cli._options import AsJson
+from stepwise.cli._output import print_json
 
 app = typer.Typer(
   help='Oracle plans of Rotowire games, and baselines for planners.',
@@ -16,9 +17,6 @@ app = typer.Typer(
 
 Files = Annotated[
   list[Path], typer.Argument(help='Games with summaries, one file a split.')
-]
-AsJson = Annotated[
-  bool, typer.Option('--json', help='Print everything as JSON.')
 ]
 
 
@@ -47,7 +45,7 @@ def stats(
       path.name: report for path, report in zip(files, reports, strict=True)
     }
     content = {'extractor': extractor, 'files': by_file, 'shared': shared}
-    print(json.dumps(content))
+    print_json(content)
     return
   for path, report in zip(files, reports, strict=True):
     print(

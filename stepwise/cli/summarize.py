@@ -1,18 +1,24 @@
 """`stepwise summarize` and `stepwise demo`."""
 
-import json
 import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._output_files import check_folder, save_page
+from stepwise.cli._options import (
+  AsJson,
+  Html,
+  Model,
+  Order,
+  OrderOption,
+  TrigramBlocking,
+)
+from stepwise.cli._output import check_folder, print_json, save_page
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -22,11 +28,6 @@ if TYPE_CHECKING:
 # What is read of a folder.
 _TEXT_FILES = ('.txt', '.text', '.md')
 _LINES = ('.jsonl', '.jsonl.gz', '.jsonl.zst')
-
-
-class Order(StrEnum):
-  document = 'document'
-  selection = 'selection'
 
 
 Source = Annotated[
@@ -46,10 +47,6 @@ Words = Annotated[
 Ratio = Annotated[
   float | None, typer.Option(help='This share of the sentences, 0 to 1.')
 ]
-OrderOption = Annotated[Order, typer.Option(help='Of the summary.')]
-ModelOption = Annotated[
-  str, typer.Option(help='The folder of a bundle, `default` or `lead`.')
-]
 MustInclude = Annotated[
   list[str],
   typer.Option(
@@ -57,17 +54,6 @@ MustInclude = Annotated[
     help='A sentence to choose in any case, by its number from 0 or by a '
     'piece of its text; may be repeated.',
   ),
-]
-Blocking = Annotated[
-  bool | None,
-  typer.Option(help='No three words in a row twice. Default: as the model.'),
-]
-AsJson = Annotated[
-  bool, typer.Option('--json', help='Print offsets and probabilities too.')
-]
-Html = Annotated[
-  Path | None,
-  typer.Option(metavar='OUT', help='Write a page that shows every step.'),
 ]
 
 
@@ -77,9 +63,9 @@ def summarize(
   words: Words = None,
   ratio: Ratio = None,
   order: OrderOption = Order.document,
-  model: ModelOption = 'default',
+  model: Model = 'default',
   must_include: MustInclude = [],  # noqa: B006, typer copies it.
-  trigram_blocking: Blocking = None,
+  trigram_blocking: TrigramBlocking = None,
   as_json: AsJson = False,
   html: Html = None,
 ) -> None:
@@ -107,7 +93,10 @@ def summarize(
     return
   summary = summarizer(text, options)
   _warn(summary.warnings)
-  print(_json(summary.as_dict()) if as_json else summary.text)
+  if as_json:
+    print_json(summary.as_dict())
+  else:
+    print(summary.text)
   if html:
     _write_page(html, summary, title=_name(source))
 
@@ -197,7 +186,7 @@ def _summarize_many(
       if folder and not as_json:
         _print_file(place['file'], result)
       else:
-        print(_json(place | _row(result, as_json)), flush=True)
+        print_json(place | _row(result, as_json))
         if not isinstance(result, InputError):
           _warn(f'{_where(place)}: {each}' for each in result.warnings)
       advance(1)
@@ -265,10 +254,6 @@ def _where(place: dict[str, Any]) -> str:
 def _warn(warnings: Iterable[str]) -> None:
   for warning in warnings:
     print(f'stepwise: {warning}', file=sys.stderr)
-
-
-def _json(fields: dict[str, Any]) -> str:
-  return json.dumps(fields, ensure_ascii=False)
 
 
 def _write_page(path: Path, summary: 'Summary', title: str) -> None:

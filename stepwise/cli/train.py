@@ -12,6 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._options import (
+  Batch,
+  GinFiles,
+  OptionalConfig,
+  Settings,
+  TokenizerOption,
+  Twin,
+)
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -27,18 +35,8 @@ Output = Annotated[
   Path, typer.Option(help='Folder of the run; an unfinished one continues.')
 ]
 Validation = Annotated[Path | None, typer.Option(help='Validation records.')]
-Model = Annotated[str | None, typer.Option(help='A name of `stepwise params`.')]
-Twin = Annotated[bool, typer.Option('--twin', help='The non-stepwise twin.')]
 Steps = Annotated[int | None, typer.Option(min=1, help='Updates.')]
-Batch = Annotated[int | None, typer.Option(min=1, help='Examples per update.')]
 LearningRate = Annotated[float | None, typer.Option(help='Default: 1e-4.')]
-GinFiles = Annotated[
-  list[Path], typer.Option('--gin', help='Gin file; may be repeated.')
-]
-Settings = Annotated[
-  list[str],
-  typer.Option('--set', metavar='NAME=VALUE', help='Overrides all else.'),
-]
 Sizes = Annotated[
   list[str],
   typer.Option(
@@ -47,7 +45,9 @@ Sizes = Annotated[
     help='Of the model, such as encoder.layers=6 or pooling=mean.',
   ),
 ]
-Dtype = Annotated[str | None, typer.Option(help='Of activations: bfloat16.')]
+Activations = Annotated[
+  str | None, typer.Option(help='Their type, such as bfloat16.')
+]
 Remat = Annotated[
   bool, typer.Option('--remat', help='Recompute layers: less memory.')
 ]
@@ -63,9 +63,6 @@ Profile = Annotated[
 Init = Annotated[
   Path | None,
   typer.Option(help='Bundle to start from; a twin may take a stepwise one.'),
-]
-TokenizerOption = Annotated[
-  str, typer.Option(help='wordpiece, or a folder with vocab.json, merges.txt.')
 ]
 Export = Annotated[
   bool,
@@ -83,12 +80,12 @@ _FLAGS = {
   'TRAIN': 'RECORDS',
   'EvaluationConfig.validation': '--validation',
   'VALIDATION': '--validation',
-  'ModelSpec.name': '--model',
+  'ModelSpec.name': '--config',
   'ModelSpec.twin': '--twin',
   'TrainConfig.steps': '--steps',
   'InputConfig.batch_size': '--batch',
   'OptimizerConfig.learning_rate': '--learning-rate',
-  'ModelSpec.dtype': '--dtype',
+  'ModelSpec.dtype': '--activations',
   'ModelSpec.remat': '--remat',
   'ModelSpec.scan_layers': '--scan-layers',
   'TrainConfig.accumulate': '--accumulate',
@@ -100,7 +97,7 @@ def train(
   output: Output,
   records: Records = None,
   validation: Validation = None,
-  model: Model = None,
+  config: OptionalConfig = None,
   twin: Twin = False,
   steps: Steps = None,
   batch: Batch = None,
@@ -108,7 +105,7 @@ def train(
   gin: GinFiles = [],  # noqa: B006, typer copies it.
   settings: Settings = [],  # noqa: B006
   sizes: Sizes = [],  # noqa: B006
-  dtype: Dtype = None,
+  activations: Activations = None,
   remat: Remat = False,
   scan_layers: ScanLayers = False,
   accumulate: Accumulate = None,
@@ -130,25 +127,25 @@ def train(
     'TRAIN': records,  # What the gin files call it.
     'EvaluationConfig.validation': validation,
     'VALIDATION': validation,
-    'ModelSpec.name': model,
+    'ModelSpec.name': config,
     'ModelSpec.twin': twin or None,
     'TrainConfig.steps': steps,
     'InputConfig.batch_size': batch,
     'OptimizerConfig.learning_rate': learning_rate,
     'ModelSpec.sizes': _sizes(sizes) or None,
-    'ModelSpec.dtype': dtype,
+    'ModelSpec.dtype': activations,
     'ModelSpec.remat': remat,
     'ModelSpec.scan_layers': scan_layers,
     'TrainConfig.accumulate': accumulate,
     'TrainConfig.profile': profile,
   }
-  config = _config(flags, gin, settings)
-  _check_tokenizer(config, tokenizer)
+  run = _config(flags, gin, settings)
+  _check_tokenizer(run, tokenizer)
   initial = None
   if init is not None:
-    initial, config = _start(init, config)
-  result = _load(config, output) if export else _train(config, output, initial)
-  _save(config, result, output / 'bundle', tokenizer)
+    initial, run = _start(init, run)
+  result = _load(run, output) if export else _train(run, output, initial)
+  _save(run, result, output / 'bundle', tokenizer)
 
 
 def _sizes(given: list[str]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._output_files import JsonOut, check_folder, save_json
+from stepwise.cli._options import SaveJson, Seed
+from stepwise.cli._output import check_folder, save_numbers
 
 if TYPE_CHECKING:
   from stepwise.extraction.learned import Trained
@@ -28,7 +29,6 @@ Epochs = Annotated[int, typer.Option(min=1, help='Over all pairs.')]
 LeastCount = Annotated[
   int, typer.Option(min=1, help='Times that a word of the vocabulary occurs.')
 ]
-Seed = Annotated[int, typer.Option(help='Of initial values and order.')]
 
 
 def train_extractor(
@@ -39,7 +39,7 @@ def train_extractor(
   epochs: Epochs = 1,
   least_count: LeastCount = 20,
   seed: Seed = 0,
-  json_out: JsonOut = None,
+  save_json: SaveJson = None,
 ) -> None:
   """Trains classifiers of entity-number pairs, labelled by their tables.
 
@@ -54,7 +54,7 @@ def train_extractor(
   )
   from stepwise.rotowire import read_games, same_game
 
-  check_folder(json_out)
+  check_folder(save_json)
   check_target(output)
   kinds = tuple(kind.strip() for kind in models.split(','))
   if kinds[0] != 'conv' or set(kinds) - {'conv', 'lstm'}:
@@ -81,7 +81,7 @@ def train_extractor(
   }
   save_extractor(output, trained, _card(report))
   print(_card(report))
-  save_json(json_out, report)
+  save_numbers(save_json, report)
 
 
 def _print_update(model: str, update: int, total: int, loss: float) -> None:

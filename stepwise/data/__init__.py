@@ -42,7 +42,13 @@ from stepwise.data._summaries import (
   read_predictions,
   read_references,
 )
-from stepwise.data._tokenizers import Tokenizer, byte_level_bpe, wordpiece
+from stepwise.data._tokenizers import (
+  BPE_FILES,
+  Tokenizer,
+  byte_level_bpe,
+  load_tokenizer,
+  wordpiece,
+)
 from stepwise.data.oracle import (
   Oracle,
   combination_oracle,
@@ -52,6 +58,7 @@ from stepwise.data.oracle import (
 )
 
 __all__ = [
+  'BPE_FILES',
   'Batch',
   'Buckets',
   'BuildReport',
@@ -77,6 +84,7 @@ __all__ = [
   'fitting_units',
   'greedy_oracle',
   'load_records',
+  'load_tokenizer',
   'make_record',
   'open_for_reading',
   'pad_batch',

@@ -95,7 +95,7 @@ def build_records(
     documents = read_documents(source, on_error=report.bad_lines.append)
     records = _records(documents, tokenizer, options)
     if oracles is None:
-      order = 'choice' if gains else 'document'
+      order = 'selection' if gains else 'document'
       search = OracleOptions(method, order, metric=metric, gains=gains)
       found = _search(records, report, search, processes)
     else:

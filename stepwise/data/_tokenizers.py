@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # The published sequence-to-sequence RoBERTa checkpoints have 50,358 rows, 93
 # more than the public vocabulary.
 _SPARE_ROWS = 93
+# Of a byte-level BPE, as it is published.
+BPE_FILES = ('vocab.json', 'merges.txt')
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,18 @@ def byte_level_bpe(
     lowercase=False,
     _backend=backend,
   )
+
+
+def load_tokenizer(name: str | os.PathLike[str]) -> Tokenizer:
+  """`'wordpiece'`, or RoBERTa's from the folder of its `BPE_FILES`."""
+  if name == 'wordpiece':
+    return wordpiece()
+  if not Path(name).is_dir():
+    raise InputError(
+      f'the tokenizer is {os.fspath(name)!r}; it must be `wordpiece` or a'
+      f' folder with {" and ".join(BPE_FILES)}.'
+    )
+  return byte_level_bpe(*(Path(name) / file for file in BPE_FILES))
 
 
 def _piece(backend: 'tokenizers.Tokenizer', piece: str) -> int:

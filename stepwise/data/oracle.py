@@ -25,7 +25,7 @@ from stepwise._rouge import (
   measure_overlap,
 )
 
-Order = Literal['document', 'choice']
+Order = Literal['document', 'selection']
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ def find_oracle(
     units: sentences of the document, or as many of them as may be chosen.
     summary: sentences of the reference, or of each of several.
     method: a name in `METHODS`.
-    order: of the indices: `document`, or `choice`, which is the order in which
-      greedy search added them, or by falling score alone for `combination`.
+    order: of the indices: `document`, or `selection`, in which greedy search
+      added them, or by falling score alone for `combination`.
     metric: a name in `stepwise.evaluation.METRICS`.
-    gains: measure those of all units at every step of `choice` order.
+    gains: measure those of all units at every step of `selection` order.
   """
   choose = _lookup('method', method, METHODS)
   overlap = measure_overlap(units, summary, find_metric(metric).tokenize)
-  arrange = _lookup('order', order, {'document': sorted, 'choice': list})
+  arrange = _lookup('order', order, {'document': sorted, 'selection': list})
   chosen = choose(overlap)
   f1 = np.zeros(len(KINDS))
   if chosen:

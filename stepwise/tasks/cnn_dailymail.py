@@ -26,7 +26,7 @@ import functools
 import os
 
 from stepwise._errors import InputError
-from stepwise.data import Tokenizer, byte_level_bpe, wordpiece
+from stepwise.data import Tokenizer, load_tokenizer, wordpiece
 from stepwise.tasks._preprocessors import parse_articles
 from stepwise.tasks._registration import register_jsonl_tasks, register_tasks
 from stepwise.tasks._sources import TfdsArticles
@@ -45,7 +45,7 @@ def bpe() -> Tokenizer:
       'roberta/vocab.json and roberta/merges.txt.'
     )
   folder = os.path.join(os.environ['STEPWISE_DATA'], 'roberta')
-  return byte_level_bpe(f'{folder}/vocab.json', f'{folder}/merges.txt')
+  return load_tokenizer(folder)
 
 
 def _register() -> None:

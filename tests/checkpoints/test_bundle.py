@@ -251,7 +251,7 @@ def test_export_from_the_command_line(tmp_path):
   config = CONFIGS['bertsum_tiny']
   save_bundle(tmp_path / 'x', config, random_params(config))
   arguments = ['export', str(tmp_path / 'x'), str(tmp_path / 'y')]
-  arguments += ['--dtype', 'int8', '--max-units', '2', '--trigram-blocking']
+  arguments += ['--dtype', 'int8', '--max-sentences', '2', '--trigram-blocking']
   done = CliRunner().invoke(app, arguments)
   assert done.stdout.startswith(f'Wrote {tmp_path / "y"}: int8, ')
   loaded = stepwise.load(tmp_path / 'y')

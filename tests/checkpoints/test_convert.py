@@ -125,10 +125,10 @@ def test_the_command(bert, tmp_path, monkeypatch, capsys):
       main()
     return caught.value.code, capsys.readouterr()
 
-  code, shown = run(str(bert), str(out), '--to', 'bertsum_tiny')
+  code, shown = run(str(bert), str(out), '--config', 'bertsum_tiny')
   assert code == 0
   assert f'Wrote {out}: bertsum_tiny' in shown.out
   assert json.loads((out / 'config.json').read_text())['format'] == 2
-  code, shown = run('absent', str(out), '--to', 'bertsum_tiny')
+  code, shown = run('absent', str(out), '--config', 'bertsum_tiny')
   assert code == 2
   assert shown.err.startswith('stepwise: absent is neither a Hugging Face')

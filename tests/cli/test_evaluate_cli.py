@@ -44,7 +44,7 @@ def scores(path):
 
 def test_built_in_systems_in_one_command(references, tmp_path):
   out = tmp_path / 'report.json'
-  result = run('lead:1', references, 'lead:4', 'oracle', '--json', out)
+  result = run('lead:1', references, 'lead:4', 'oracle', '--save-json', out)
   assert result.exit_code == 0, result.output
   assert 'rouge-1.5.5 F1 on 6 documents' in result.stdout
   # lead:1 is 3 of 7 words, precision 1; the oracle is the summary itself.
@@ -58,7 +58,7 @@ def test_built_in_systems_in_one_command(references, tmp_path):
 def test_a_short_oracle_sees_less(references, tmp_path):
   out = tmp_path / 'report.json'
   # "Team 0 won." and "Fans cheered." are seven word pieces.
-  run('oracle:7', references, 'lead:1', '--json', out)
+  run('oracle:7', references, 'lead:1', '--save-json', out)
   assert scores(out)['oracle:7'] == scores(out)['lead:1']
 
 
@@ -69,7 +69,7 @@ def test_files_of_predictions(references, tmp_path):
   )
   text.write_text('Team 0 won.\n' + '\n' * 5)
   out = tmp_path / 'report.json'
-  result = run(lines, references, text, '--json', out)
+  result = run(lines, references, text, '--save-json', out)
   assert result.exit_code == 0, result.output
   assert scores(out)[str(lines)] == pytest.approx(100)
   assert scores(out)[str(text)] == pytest.approx(60 / 6)
@@ -94,7 +94,7 @@ def test_samples_are_drawn_alike_for_all_systems(references, tmp_path):
   )
   out = tmp_path / 'report.json'
   arguments = ('lead:1', references, predictions, '--sample', 4, '--seed', 3)
-  assert run(*arguments, '--json', out).exit_code == 0
+  assert run(*arguments, '--save-json', out).exit_code == 0
   report = json.loads(out.read_text())
   assert (report['documents'], report['seed']) == (4, 3)
   assert scores(out)['lead:1'] == scores(out)[str(predictions)]
@@ -114,9 +114,9 @@ def test_unicode_words_count_when_asked_for(tmp_path):
   row = {'article': ['Весна пришла.', 'Зима.'], 'highlights': ['Весна']}
   references.write_text(f'{json.dumps(row)}\n')
   out = tmp_path / 'report.json'
-  run('oracle', references, '--json', out)
+  run('oracle', references, '--save-json', out)
   assert scores(out) == {'oracle': 0}
-  run('oracle', references, '--json', out, '--unicode')
+  run('oracle', references, '--save-json', out, '--unicode')
   assert scores(out) == {'oracle': pytest.approx(100 * 2 / 3, abs=1e-3)}
 
 
@@ -129,7 +129,7 @@ def test_unicode_words_count_when_asked_for(tmp_path):
     (['lead:3', 'none.jsonl'], 'no such file'),
     (['lead:3', 'empty.txt'], '0 references'),
     (['lead:3', 'valid.jsonl', '--sample', '7'], '--sample is 7 but there'),
-    (['lead:3', 'valid.jsonl', '--json', 'no/x.json'], 'no such folder'),
+    (['lead:3', 'valid.jsonl', '--save-json', 'no/x.json'], 'no such folder'),
     (['lead:3', 'valid.jsonl', 'lead:3'], 'must all be different'),
   ],
 )

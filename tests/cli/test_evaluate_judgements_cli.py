@@ -11,7 +11,7 @@ def test_scores_and_significant_pairs(tmp_path):
   path, out = tmp_path / 'answers.csv', tmp_path / 'scores.json'
   rows = [f'{item},x,y,{"y" if item == 0 else "x"}' for item in range(10)]
   path.write_text('\n'.join(['item,system_a,system_b,better', *rows]))
-  arguments = ['evaluate-judgements', str(path), '--json', str(out)]
+  arguments = ['evaluate-judgements', str(path), '--save-json', str(out)]
   result = CliRunner().invoke(app, arguments)
   assert result.exit_code == 0, result.output
   assert '+0.80' in result.stdout and '-0.80' in result.stdout

@@ -27,7 +27,7 @@ def run(*arguments):
 def test_texts(games, tmp_path):
   texts, out = tmp_path / 'out.txt', tmp_path / 'scores.json'
   texts.write_text(SUMMARY + '\n')
-  result = run(texts, games, '--json', out)
+  result = run(texts, games, '--save-json', out)
   assert result.exit_code == 0, result.output
   assert 'out.txt: text on 1 games' in result.stdout
   assert 'extractor of predictions: lookup' in ' '.join(result.stdout.split())
@@ -55,11 +55,13 @@ def test_games_at_the_beginning_can_be_left_out(games, tmp_path):
   games.write_text(json.dumps([game_fields(), game_fields()]))
   texts, out = tmp_path / 'out.txt', tmp_path / 'scores.json'
   texts.write_text(f'Nothing happened .\n{SUMMARY}\n')
-  result = run(texts, games, '--references', texts, '--skip', 1, '--json', out)
+  result = run(
+    texts, games, '--references', texts, '--skip', 1, '--save-json', out
+  )
   assert result.exit_code == 0, result.output
   scores = json.loads(out.read_text())
   assert (scores['games'], scores['cs']['f1']) == (1, 100)
-  assert run(texts, games, '--json', out).exit_code == 0
+  assert run(texts, games, '--save-json', out).exit_code == 0
   assert json.loads(out.read_text())['cs']['recall'] == 50
   result = run(texts, games, '--skip', 2)
   assert isinstance(result.exception, InputError)
@@ -70,7 +72,7 @@ def test_relations_against_themselves(games, tmp_path):
   tuples = tmp_path / 'gold-tuples.txt'
   tuples.write_text('\nHerons|104|TEAM-PTS\nQuist|twenty-six|PLAYER-PTS\n')
   out = tmp_path / 'scores.json'
-  result = run(tuples, games, '--references', tuples, '--json', out)
+  result = run(tuples, games, '--references', tuples, '--save-json', out)
   assert result.exit_code == 0, result.output
   scores = json.loads(out.read_text())
   assert (scores['cs']['f1'], scores['co']) == (100, 100)
@@ -81,7 +83,7 @@ def test_relations_against_themselves(games, tmp_path):
 def test_mistakes_before_the_work(games, tmp_path):
   texts = tmp_path / 'out.txt'
   texts.write_text(SUMMARY)
-  refused = run(texts, games, '--json', tmp_path / 'no' / 'scores.json')
+  refused = run(texts, games, '--save-json', tmp_path / 'no' / 'scores.json')
   assert isinstance(refused.exception, InputError)
   assert 'no such folder' in str(refused.exception)
   unknown = run(texts, games, '--extractor', 'magic')

@@ -1,16 +1,21 @@
 """The command line as a whole, and the verbs doctor and bench."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise.cli import bench, doctor
 from stepwise.cli.main import app
+from tests.training.runs import write_articles
 
 HEAVY = ('jax', 'flax', 'numpy', 'tensorflow', 'tokenizers', 'matplotlib')
 
@@ -33,22 +38,127 @@ def test_help_lists_every_verb():
     assert command.help, f'{verb} has no help'
 
 
-def test_help_imports_nothing_heavy():
+def commands():
+  """Every verb, by the words that call it."""
+  waiting = [((), typer.main.get_command(app))]
+  while waiting:
+    words, command = waiting.pop()
+    yield words, command
+    waiting += [
+      ((*words, name), each)
+      for name, each in getattr(command, 'commands', {}).items()
+    ]
+
+
+def test_help_of_every_verb_imports_nothing_heavy():
   """The property behind an answer in under half a second."""
+  verbs = [list(words) for words, _ in commands()]
   code = f"""
 import sys
-sys.argv = ['stepwise', '--help']
-from stepwise.cli.main import main
-try:
-  main()
-except SystemExit as exit:
-  assert not exit.code
+from stepwise.cli.main import app
+for verb in {verbs}:
+  try:
+    app([*verb, '--help'])
+  except SystemExit as ended:
+    assert not ended.code, verb
 print('heavy:', [name for name in {HEAVY} if name in sys.modules])
 """
   done = subprocess.run(
     [sys.executable, '-c', code], capture_output=True, text=True
   )
   assert done.stdout.splitlines()[-1] == 'heavy: []', done.stderr
+
+
+def options():
+  """Options of all verbs by name: what they are, and the verbs."""
+  found = {}
+  for words, command in commands():
+    for option in command.params:
+      if option.param_type_name != 'option':
+        continue
+      kind = option.type_descriptor.annotation  # pyright: ignore
+      about = (kind, option.default, option.help, option.metavar)  # pyright: ignore
+      about += (option.secondary_opts, option.multiple)  # pyright: ignore
+      for name in option.opts:
+        found.setdefault(name, {}).setdefault(repr(about), []).append(words)
+  return found
+
+
+def test_an_option_is_the_same_in_every_verb():
+  """Name, type, default and meaning."""
+  found = options()
+  assert len(found['--json']) == len(found['--html']) == 1
+  # A configuration is needed to convert, and may be in a gin file to train.
+  different = {
+    name: kinds
+    for name, kinds in found.items()
+    if len(kinds) > 1 and name != '--config'
+  }
+  assert different == {}
+
+
+def test_the_version():
+  result = CliRunner().invoke(app, ['--version'])
+  assert (result.exit_code, result.stdout) == (0, f'stepwise {__version__}\n')
+
+
+def test_exit_codes_are_told():
+  assert 'Exit codes: 0' in CliRunner().invoke(app, ['--help']).stdout
+
+
+def test_the_shell_completes_verbs_and_options():
+  def complete(line):
+    environment = {
+      **os.environ,
+      '_STEPWISE_COMPLETE': 'complete_bash',
+      'COMP_WORDS': line,
+      'COMP_CWORD': str(len(line.split()) - 1),
+    }
+    code = "from stepwise.cli.main import app; app(prog_name='stepwise')"
+    return subprocess.run(
+      [sys.executable, '-c', code],
+      capture_output=True,
+      text=True,
+      env=environment,
+    ).stdout.split()
+
+  assert complete('stepwise summ') == ['summarize']
+  assert '--trigram-blocking' in complete('stepwise infer --tri')
+
+
+def test_a_reader_that_stops_is_no_error():
+  done = subprocess.run(
+    f'{sys.executable} -m stepwise.cli.main oracle --help | true; '
+    'echo ${PIPESTATUS[0]}',
+    shell=True,
+    executable='/bin/bash',
+    capture_output=True,
+    text=True,
+  )
+  assert done.stderr == ''
+  assert done.stdout.split()[-1] in ('0', '1')
+
+
+def test_an_interrupted_run_ends_quietly(tmp_path):
+  source = write_articles(tmp_path / 'in.jsonl', 3000)
+  process = subprocess.Popen(
+    [
+      *(sys.executable, '-m', 'stepwise.cli.main', 'oracle', source),
+      *(tmp_path / 'out', '--processes', '2'),
+    ],
+    stdout=subprocess.PIPE,
+    stderr=subprocess.PIPE,
+    text=True,
+    start_new_session=True,
+  )
+  partial = tmp_path / 'out.partial'
+  while not (partial.exists() and partial.stat().st_size):
+    assert process.poll() is None, process.communicate()
+    time.sleep(0.01)
+  # As a terminal does: to all processes of the group.
+  os.killpg(process.pid, signal.SIGINT)
+  output, errors = process.communicate()
+  assert (process.returncode, output, errors) == (130, '', '')
 
 
 @pytest.mark.parametrize(

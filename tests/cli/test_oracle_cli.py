@@ -91,10 +91,10 @@ def test_options_and_bad_lines(tmp_path):
   lines.insert(1, '{"article": ')
   source.write_text('\n'.join(lines))
   result = run(
-    *(source, target, '--method', 'combination', '--order', 'choice'),
+    *(source, target, '--method', 'combination', '--order', 'selection'),
     *('--max-tokens', '40', '--processes', '1'),
   )
-  assert result.returncode == 0
+  assert result.returncode == 1
   assert '1 lines skipped (2)' in result.stderr
   assert 'in.jsonl:2: not JSON' in result.stderr
   assert result.stdout == ''

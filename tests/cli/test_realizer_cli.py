@@ -36,7 +36,7 @@ def test_examples_are_counted(games, tmp_path):
 def test_train_and_report(games, tmp_path):
   examples, run = tmp_path / 'examples.jsonl', tmp_path / 'run'
   invoke('data', 'realize', games, examples, '--no-context')
-  options = ['--model', 'realizer_tiny', '--steps', 1, '--batch', 8]
+  options = ['--config', 'realizer_tiny', '--steps', 1, '--batch', 8]
   options += ['--set', 'MeshConfig.data=1', '--output', run]
   options += ['--set', 'InputConfig.buckets=@Buckets()']
   options += ['--set', 'Buckets.lengths=(160,)', '--set', 'Buckets.units=(32,)']
@@ -55,7 +55,7 @@ def test_train_and_report(games, tmp_path):
 def test_another_tokenizer_is_refused(games, tmp_path):
   examples = tmp_path / 'examples.jsonl'
   invoke('data', 'realize', games, examples)
-  options = ['--model', 'realizer_tiny', '--steps', 1, '--batch', 8]
+  options = ['--config', 'realizer_tiny', '--steps', 1, '--batch', 8]
   shown = invoke(
     *('train', examples, *options, '--output', tmp_path / 'run'),
     *('--tokenizer', tmp_path),

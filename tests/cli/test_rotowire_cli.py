@@ -45,7 +45,7 @@ def test_every_number_names_its_extractor(games, tmp_path):
   for name in ('conv', 'ensemble'):
     run(
       *('evaluate-rotowire', texts, games, '--extractor', name),
-      *('--json', tmp_path / 'scores.json'),
+      *('--save-json', tmp_path / 'scores.json'),
     )
     scores = json.loads((tmp_path / 'scores.json').read_text())
     assert (scores['extractor'], scores['reference_extractor']) == (name, name)
@@ -60,7 +60,9 @@ def test_baselines_are_scored_like_plans(games, tmp_path):
   for name in ('frequent', 'nearest'):
     plans = tmp_path / f'{name}.jsonl'
     plans.write_text(run('rotowire', 'baseline', name, training, games))
-    run('evaluate-rotowire', plans, games, '--json', tmp_path / 'scores.json')
+    run(
+      'evaluate-rotowire', plans, games, '--save-json', tmp_path / 'scores.json'
+    )
     scores = json.loads((tmp_path / 'scores.json').read_text())
     assert (scores['kind'], scores['reference_extractor']) == ('plan', 'lookup')
     assert scores['cs']['f1'] > 0
@@ -69,7 +71,7 @@ def test_baselines_are_scored_like_plans(games, tmp_path):
 def test_records_of_games(games, tmp_path):
   said = run(
     *('data', 'rotowire', games, tmp_path / 'records.jsonl'),
-    *('--table', 'roles', '--exclude', games, '--max-steps', 200),
+    *('--reading', 'roles', '--exclude', games, '--max-steps', 200),
   )
   assert '0 records' in said
   assert '3 excluded' in said
@@ -87,7 +89,7 @@ def test_records_of_games(games, tmp_path):
       ('rotowire', 'baseline', 'nearest', 'GAMES', 'GAMES', '--roles', 'x'),
       "--roles is 'x'",
     ),
-    (('data', 'rotowire', 'GAMES', 'OUT', '--table', 'x'), "table is 'x'"),
+    (('data', 'rotowire', 'GAMES', 'OUT', '--reading', 'x'), "table is 'x'"),
     (('plan', 'GAMES', '--json', '--table'), 'choose one of them'),
     (('plan', 'GAMES', '--model', 'OUT'), 'no such folder'),
     (('plan', 'OUT'), 'no such file'),
@@ -136,7 +138,7 @@ def test_a_page_of_the_plan(games, tmp_path):
 def test_an_extractor_is_trained_by_one_command(games, tmp_path):
   said = run(
     *('train-extractor', games, tmp_path / 'mine', '--models', 'conv'),
-    *('--least-count', 1, '--json', tmp_path / 'report.json'),
+    *('--least-count', 1, '--save-json', tmp_path / 'report.json'),
   )
   assert 'stepwise train-extractor games.json mine --models conv' in said
   report = json.loads((tmp_path / 'report.json').read_text())

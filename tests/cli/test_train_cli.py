@@ -22,7 +22,7 @@ ONE_DEVICE = ('--set', 'MeshConfig.data=1')
 
 def flags(records, output, steps, *more):
   return [
-    *('train', records, '--model', 'hibert_tiny', '--steps', steps),
+    *('train', records, '--config', 'hibert_tiny', '--steps', steps),
     *('--batch', 4, '--output', output, *ONE_DEVICE, *more),
   ]
 
@@ -74,17 +74,17 @@ def test_articles_to_summaries(tmp_path):
 @pytest.mark.parametrize(
   ('arguments', 'message'),
   [
-    (['--model', 'absent', '--steps', 1, '--batch', 1], "named 'absent'"),
+    (['--config', 'absent', '--steps', 1, '--batch', 1], "named 'absent'"),
     (
       ['--steps', 1, '--batch', 1],
-      'ModelSpec.name is not set: give --model, or a gin file that sets it.',
+      'ModelSpec.name is not set: give --config, or a gin file that sets it.',
     ),
     (
-      ['--steps', 1, '--model', 'hibert_tiny'],
+      ['--steps', 1, '--config', 'hibert_tiny'],
       'InputConfig.batch_size is not set: give --batch, or a gin file',
     ),
     (
-      ['--model', 'hibert_tiny'],
+      ['--config', 'hibert_tiny'],
       'InputConfig.batch_size and TrainConfig.steps are not set: give --batch'
       ' and --steps, or a gin file that sets them.',
     ),
@@ -97,7 +97,7 @@ def test_articles_to_summaries(tmp_path):
     (['--distributed', 'here'], 'auto or HOST:PORT,PROCESSES,INDEX'),
     (
       [
-        '--model',
+        '--config',
         'hibert_tiny',
         '--steps',
         1,
@@ -209,7 +209,7 @@ def test_a_run_adopts_the_numerics_of_its_start(tmp_path):
   save_bundle(source, config, nn.unbox(params)['params'], tokenizer='wordpiece')
   output = tmp_path / 'run'
   result = invoke(
-    *('train', twin_records, '--model', 'bertsum_tiny', '--steps', 1),
+    *('train', twin_records, '--config', 'bertsum_tiny', '--steps', 1),
     *('--batch', 2, '--learning-rate', 0, '--output', output, *ONE_DEVICE),
     *('--init', source, '--scan-layers', '--set', 'ModelSpec.dropout=0.0'),
   )

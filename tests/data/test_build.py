@@ -141,7 +141,7 @@ def test_gains_are_kept_in_the_order_of_choice(source, tmp_path, method):
       document.units,
       document.summary,
       method=method,
-      order='choice',
+      order='selection',
       gains=True,
     )
     assert list(oracle) == expected.indices

@@ -114,7 +114,7 @@ def test_oracles_of_other_scripts_are_found_when_asked_for(tmp_path):
 def test_build_for_extractive_models_with_given_oracles(bad, tmp_path):
   oracle, target = tmp_path / 'oracle.jsonl', tmp_path / 'out.jsonl'
   oracle.write_text('{"id": "a", "oracle": [0]}\n')
-  result = _run('build', bad, target, '--extractive', '--oracle', oracle)
+  result = _run('build', bad, target, '--twin', '--oracle', oracle)
   assert result.exit_code == 1
   assert f'bad: {bad}:2: not JSON' in result.output
   [(record, units)] = load_records(target)
@@ -124,4 +124,4 @@ def test_build_for_extractive_models_with_given_oracles(bad, tmp_path):
 def test_build_names_an_unknown_tokenizer(good, tmp_path):
   result = _run('build', good, tmp_path / 'out', '--tokenizer', 'sentencepiece')
   assert isinstance(result.exception, InputError)
-  assert "--tokenizer is 'sentencepiece'; it must be" in str(result.exception)
+  assert "the tokenizer is 'sentencepiece'; it must be" in str(result.exception)

@@ -87,7 +87,7 @@ def plain_combination(units, summary, metric):
 @pytest.mark.parametrize('metric', METRICS)
 @given(units, summary)
 def test_greedy_equals_the_plain_search(metric, units, summary):
-  oracle = find_oracle(units, summary, order='choice', metric=metric)
+  oracle = find_oracle(units, summary, order='selection', metric=metric)
   assert oracle.indices == plain_greedy(units, summary, metric)
 
 
@@ -95,7 +95,7 @@ def test_greedy_equals_the_plain_search(metric, units, summary):
 @given(units, summary)
 def test_combination_equals_the_plain_search(metric, units, summary):
   oracle = find_oracle(
-    units, summary, method='combination', order='choice', metric=metric
+    units, summary, method='combination', order='selection', metric=metric
   )
   assert oracle.indices == plain_combination(units, summary, metric)
 
@@ -128,7 +128,7 @@ def test_scores_are_those_of_the_chosen_units(method):
 def test_document_order_sorts_the_order_of_choice():
   units = ['one two', 'zero', 'three four five six']
   summary = ['one two three four five six']
-  assert greedy_oracle(units, summary, order='choice') == [2, 0]
+  assert greedy_oracle(units, summary, order='selection') == [2, 0]
   assert greedy_oracle(units, summary) == [0, 2]
 
 
@@ -186,7 +186,7 @@ def test_unknown_names_are_refused(option):
 
 @given(units, summary)
 def test_gains_equal_a_plain_search(units, summary):
-  oracle = find_oracle(units, summary, order='choice', gains=True)
+  oracle = find_oracle(units, summary, order='selection', gains=True)
   assert oracle.gains is not None
   assert oracle.gains.shape == (len(oracle.indices) + 1, len(units))
   for step, gains in enumerate(oracle.gains):
@@ -201,7 +201,7 @@ def test_gains_equal_a_plain_search(units, summary):
 
 
 def test_the_oracle_follows_its_gains():
-  oracle = find_oracle(DOCUMENT, SUMMARY, order='choice', gains=True)
+  oracle = find_oracle(DOCUMENT, SUMMARY, order='selection', gains=True)
   assert oracle.gains is not None
   assert oracle.gains.argmax(1).tolist()[:-1] == oracle.indices
   assert oracle.gains[-1].max() <= 0
@@ -210,8 +210,8 @@ def test_the_oracle_follows_its_gains():
 
 @given(units, summary)
 def test_draws_are_units_and_the_same_each_time(units, summary):
-  drawn = find_oracle(units, summary, method='drawn', order='choice').indices
-  again = find_oracle(units, summary, method='drawn', order='choice').indices
+  drawn = find_oracle(units, summary, method='drawn', order='selection').indices
+  again = find_oracle(units, summary, method='drawn', order='selection').indices
   assert drawn == again
   assert len(set(drawn)) == len(drawn) <= 3
   assert all(re.search('[a-z0-9]', units[unit].lower()) for unit in drawn)
@@ -222,7 +222,7 @@ def test_better_units_are_drawn_more_often():
   best, half, nothing = 'a b c d', 'a b x y', 'v w'
   first = [
     find_oracle(
-      [nothing] * size + [best, half], [best], method='drawn', order='choice'
+      [nothing] * size + [best, half], [best], method='drawn', order='selection'
     ).indices[0]
     - size
     for size in range(1, 101)
@@ -240,7 +240,7 @@ def test_several_references_are_scored_as_by_the_metric(units, references):
     text = [units[i] for i in sorted(chosen)]
     return rouge(text, references)[:, 2].mean()
 
-  oracle = find_oracle(units, references, order='choice')
+  oracle = find_oracle(units, references, order='selection')
   for step in range(len(oracle.indices)):
     before = oracle.indices[:step]
     best = max(

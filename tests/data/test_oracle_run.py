@@ -178,9 +178,9 @@ def test_only_units_within_the_tokens_are_chosen():
 def test_oracles_of_documents(processes):
   documents = [make_document(record(index)) for index in range(3)]
   documents.append(Document('', ()))
-  options = OracleOptions(method='combination', order='choice')
+  options = OracleOptions(method='combination', order='selection')
   oracles = list(document_oracles(documents, options, processes=processes))
   assert oracles == [
-    find_oracle(d.units, d.summary, method='combination', order='choice')
+    find_oracle(d.units, d.summary, method='combination', order='selection')
     for d in documents
   ]
