@@ -148,7 +148,7 @@ def test_mistakes_are_one_sentence(
 def test_baselines_by_words(references, tmp_path):
   out = tmp_path / 'report.json'
   # Three words are the first sentence, eight the first, second and last.
-  run('lead:3w', references, 'lead:6w', 'lead:1', 'lead:2', '--json', out)
+  run('lead:3w', references, 'lead:6w', 'lead:1', 'lead:2', '--save-json', out)
   found = scores(out)
   assert found['lead:3w'] == found['lead:1']
   report = json.loads(out.read_text())
@@ -159,7 +159,7 @@ def test_baselines_by_words(references, tmp_path):
 @pytest.mark.parametrize('system', ['lexrank:2', 'textrank:2', 'lexrank:7w'])
 def test_graph_rankers(references, tmp_path, system):
   out = tmp_path / 'report.json'
-  result = run(system, references, '--json', out)
+  result = run(system, references, '--save-json', out)
   assert result.exit_code == 0, result.output
   assert 0 < scores(out)[system] <= 100
 
@@ -171,7 +171,7 @@ def test_predictions_find_their_reference_by_id(tmp_path):
   rows[1] = {'line': 2, 'error': 'no text'}
   predictions.write_text(''.join(f'{json.dumps(r)}\n' for r in rows[::-1]))
   out = tmp_path / 'report.json'
-  result = run(predictions, references, '--json', out)
+  result = run(predictions, references, '--save-json', out)
   assert result.exit_code == 0, result.output
   assert scores(out)[str(predictions)] == 75
   [system] = json.loads(out.read_text())['systems']
@@ -186,7 +186,7 @@ def test_several_references(tmp_path):
   predictions.write_text('Rain fell.\n')
   out = tmp_path / 'report.json'
   for several, score in (('average', 50), ('best', 100)):
-    run(predictions, references, '--json', out, '--several', several)
+    run(predictions, references, '--save-json', out, '--several', several)
     assert scores(out)[str(predictions)] == score
     assert json.loads(out.read_text())['several'] == several
 
@@ -194,7 +194,7 @@ def test_several_references(tmp_path):
 def test_the_metric_is_named_and_can_be_chosen(references, tmp_path):
   out = tmp_path / 'report.json'
   for metric in ('rouge-score', 'rouge-1.5.5-unstemmed'):
-    result = run('lead:3', references, '--metric', metric, '--json', out)
+    result = run('lead:3', references, '--metric', metric, '--save-json', out)
     assert f'{metric} F1 on 6 documents' in result.stdout
     assert json.loads(out.read_text())['metric'] == metric
   refused = run('lead:3', references, '--metric', 'bleu')
