@@ -253,9 +253,11 @@ def _markdown(header: list[str], rows: list[list[str]]) -> str:
 
 def update_readme(content: Content, readme: Path = README) -> None:
   """Writes the tables between the marks of the README."""
-  before, _, rest = readme.read_text().partition(_BEGIN)
+  before, _, rest = readme.read_text(encoding='utf-8').partition(_BEGIN)
   _, _, after = rest.partition(_END)
-  readme.write_text(f'{before}{_BEGIN}{markdown(content)}{_END}{after}')
+  readme.write_text(
+    f'{before}{_BEGIN}{markdown(content)}{_END}{after}', encoding='utf-8'
+  )
 
 
 def plot(content: Content, path: Path) -> None:

@@ -112,7 +112,7 @@ def _outputs(
 
 def _count(target: Path) -> InferenceReport:
   """Of the whole file: an earlier, killed run may have begun it."""
-  with target.open() as stream:
+  with target.open(encoding='utf-8') as stream:
     failed = ['error' in json.loads(line) for line in stream]
   return InferenceReport(failed.count(False), failed.count(True))
 
