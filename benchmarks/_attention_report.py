@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stepwise._files import replacing
+from stepwise._files import replacing, write_text
 
 README = Path(__file__).parent / 'README.md'
 _MIB = 2**20
@@ -255,9 +255,7 @@ def update_readme(content: Content, readme: Path = README) -> None:
   """Writes the tables between the marks of the README."""
   before, _, rest = readme.read_text(encoding='utf-8').partition(_BEGIN)
   _, _, after = rest.partition(_END)
-  readme.write_text(
-    f'{before}{_BEGIN}{markdown(content)}{_END}{after}', encoding='utf-8'
-  )
+  write_text(readme, f'{before}{_BEGIN}{markdown(content)}{_END}{after}')
 
 
 def plot(content: Content, path: Path) -> None:
