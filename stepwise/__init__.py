@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
   from stepwise.checkpoints import load_bundle as load
   from stepwise.summarization import summarize, summarize_many
+  from stepwise.tables import plan_table as plan
+  from stepwise.tables import report_table as report
 
 __version__ = '0.1.0'
-__all__ = ['__version__', 'load', 'summarize', 'summarize_many']
+__all__ = [
+  '__version__',
+  'load',
+  'plan',
+  'report',
+  'summarize',
+  'summarize_many',
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,4 +35,8 @@ def __getattr__(name: str) -> Any:
     from stepwise import summarization
 
     return getattr(summarization, name)
+  if name in ('plan', 'report'):
+    from stepwise import tables
+
+    return getattr(tables, f'{name}_table')
   raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -24,7 +24,7 @@ SHARED = {
 # The arrows of CONTRIBUTING.md: a package, and the packages it may import.
 ARROWS: dict[str, set[str]] = {
   # `stepwise.load` and `summarize`, imported when they are first asked for.
-  '': {'summarization', 'checkpoints'},
+  '': {'summarization', 'tables', 'checkpoints'},
   'layers': set(),
   'decoding': set(),
   'documents': set(),
@@ -33,7 +33,7 @@ ARROWS: dict[str, set[str]] = {
   'evaluation': {'pages'},
   'ranking': set(),
   'models': {'layers', 'decoding'},
-  'tables': {'data', 'documents'},
+  'tables': {'data', 'documents', 'pages'},
   'rotowire': {'tables', 'data'},
   # From records to chosen units, for training, bulk use and summaries.
   'inference': {'decoding', 'models', 'data', 'documents'},

@@ -5,6 +5,7 @@ Pure Python and numpy: no JAX, no TensorFlow.
 
 from stepwise.tables._calendar import weekday
 from stepwise.tables._facts import About, Facts, Measure
+from stepwise.tables._page import report_page
 from stepwise.tables._plans import (
   Plan,
   PlanMasks,
@@ -16,7 +17,23 @@ from stepwise.tables._plans import (
   table_record,
 )
 from stepwise.tables._records import PlanRecordReport, plan_record
+from stepwise.tables._report import (
+  TablePlan,
+  TableReport,
+  TableSentence,
+  open_table,
+  plan_table,
+  realize_table,
+  report_table,
+)
+from stepwise.tables._salience import (
+  Choice,
+  Wishes,
+  arrange,
+  salient_choices,
+)
 from stepwise.tables._schema import Column, Kind, Schema, load_schema
+from stepwise.tables._sentences import write_sentences
 from stepwise.tables._sheets import Sheet, make_sheets, read_sheets
 from stepwise.tables._table import (
   MAX_UNITS,
@@ -33,6 +50,7 @@ __all__ = [
   'MAX_UNITS',
   'SPECIAL_UNITS',
   'About',
+  'Choice',
   'Column',
   'Entity',
   'Entry',
@@ -46,17 +64,29 @@ __all__ = [
   'Schema',
   'Sheet',
   'Table',
+  'TablePlan',
+  'TableReport',
+  'TableSentence',
+  'Wishes',
+  'arrange',
   'load_schema',
   'make_sheets',
   'make_table',
+  'open_table',
   'parse_plan',
   'plan_from_units',
   'plan_masks',
   'plan_record',
+  'plan_table',
   'plan_to_json',
   'plan_units',
   'read_sheets',
+  'realize_table',
+  'report_page',
+  'report_table',
+  'salient_choices',
   'table_record',
   'tabulate',
   'weekday',
+  'write_sentences',
 ]

@@ -72,6 +72,7 @@ class Table:
     id: where the table came from.
     title: what it is about.
     facts: what its sheets say, kind by kind.
+    main: measures that the templates call main, by kind.
     zeros_dropped: entries of value 0 that went to make room.
     entries_cut: entries lost from the end, as all zeros were not enough.
   """
@@ -80,6 +81,7 @@ class Table:
   id: str = ''
   title: str = ''
   facts: tuple[Facts, ...] = ()
+  main: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
   zeros_dropped: int = 0
   entries_cut: int = 0
 
@@ -130,7 +132,16 @@ def make_table(
   entries = _render(entities, schema)
   if not entries:
     raise InputError('the table has no entry with a value and a template.')
-  return cut_table(Table(tuple(entries), id, schema.title), max_units)
+  table = Table(tuple(entries), id, schema.title, main=main_columns(schema))
+  return cut_table(table, max_units)
+
+
+def main_columns(schema: Schema) -> dict[str, frozenset[str]]:
+  """Those that a template file calls main, by kind."""
+  return {
+    name: frozenset(c for c, column in kind.columns.items() if column.main)
+    for name, kind in schema.kinds.items()
+  }
 
 
 def cut_table(table: Table, max_units: int | None) -> Table:

@@ -16,6 +16,7 @@ from stepwise.tables._table import (
   Relation,
   Table,
   fill_template,
+  main_columns,
   rank_numbers,
   rank_text,
 )
@@ -53,7 +54,11 @@ def tabulate(
   facts = _distinct(found)
   entries = [entry for each in facts for entry in _entries(each, schema)]
   return Table(
-    tuple(entries), id or sheets[0].name, schema.title, facts=tuple(facts)
+    tuple(entries),
+    id or sheets[0].name,
+    schema.title,
+    facts=tuple(facts),
+    main=main_columns(schema),
   )
 
 

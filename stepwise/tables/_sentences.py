@@ -1,0 +1,496 @@
+"""The generic realizer: sentences of a plan, in plain English.
+
+Whatever it writes is an entry of the plan, or follows from the table: a rank,
+how many there are, who is compared. Values are written as the table writes
+them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from stepwise._errors import InputError
+from stepwise.tables._facts import Facts, Measure
+from stepwise.tables._plans import Plan
+from stepwise.tables._pools import Pools, is_whole, measure_of, role_of
+from stepwise.tables._table import Entry, Relation, Table
+from stepwise.tables._words import (
+  capitalised,
+  in_words,
+  is_plural,
+  listed,
+  rank_word,
+  singular,
+)
+
+# Said without an article, and in more or less: `the most rain`.
+_MASS = frozenset(
+  {
+    *('rain', 'rainfall', 'snow', 'snowfall', 'sunshine', 'sun', 'production'),
+    *('output', 'traffic', 'energy', 'waste', 'consumption', 'staff', 'time'),
+  }
+)
+# Said without an article, but higher or lower.
+_BARE = frozenset(
+  {
+    *('revenue', 'income', 'unemployment', 'turnover', 'inflation', 'wind'),
+    *('attendance', 'humidity', 'demand', 'capacity', 'spending', 'debt'),
+    *('growth', 'profit', 'GDP', 'employment', 'pressure'),
+  }
+)
+_SIZES = frozenset({'area', 'population', 'size', 'budget', 'share'})
+# Headers that are verbs: `has won 19`.
+_VERBS = frozenset(
+  {
+    *('won', 'lost', 'drawn', 'played', 'scored', 'conceded', 'sold', 'made'),
+    *('built', 'served', 'delivered', 'completed', 'failed', 'passed'),
+  }
+)
+_ROLES = ('value', 'total', 'mean', 'share', 'change', 'growth')
+
+
+def write_sentences(plan: Plan, table: Table) -> tuple[str, ...]:
+  """One text for every sentence of a plan of the table's own entries."""
+  writer = _Writer(table)
+  return tuple(writer.sentence(writer.find(sentence)) for sentence in plan)
+
+
+@dataclass(frozen=True)
+class _Said:
+  """Entries of one entity about one measure, by role."""
+
+  entity: str
+  measure: Measure
+  roles: Mapping[str, Entry]
+
+  @property
+  def main(self) -> Entry:
+    """What the clause is built on."""
+    return next(self.roles[role] for role in _ROLES if role in self.roles)
+
+  @property
+  def role(self) -> str:
+    return role_of(self.main)
+
+  @property
+  def value(self) -> str:
+    return self.main.relation.value
+
+  @property
+  def is_amount(self) -> bool:
+    return self.role in ('value', 'total', 'mean')
+
+  @property
+  def label(self) -> str:
+    mean = 'mean ' if self.role == 'mean' else ''
+    return mean + self.measure.label
+
+
+class _Writer:
+  """Writes sentence after sentence; remembers what was said."""
+
+  def __init__(self, table: Table):
+    self._table = table
+    self._pools = Pools(table)
+    # Kinds whose number of entities was told, and the time that was, last.
+    self._counted: set[str] = set()
+    self._now: dict[str, str] = {}
+
+  def find(self, sentence: Sequence[Relation]) -> list[Entry]:
+    entries = []
+    for entity, value, type in sentence:
+      place = self._table.index.get((entity, type))
+      if place is None or self._table.entries[place].relation.value != value:
+        raise InputError(
+          f'the table has no entry {type!r} of {entity!r} that is {value!r}.'
+        )
+      entries.append(self._table.entries[place])
+    return entries
+
+  def sentence(self, entries: Sequence[Entry]) -> str:
+    texts = [entry.relation for entry in entries if role_of(entry) == 'text']
+    numbers = [entry for entry in entries if role_of(entry) != 'text']
+    clauses = list(self._clauses(numbers)) if numbers else []
+    clauses += [f'{_possessive(r.entity)} {r.type} is {r.value}' for r in texts]
+    return ' '.join(f'{capitalised(clause)}.' for clause in clauses)
+
+  def _clauses(self, entries: Sequence[Entry]) -> Iterator[str]:
+    if is_whole(entries[0]):
+      yield from self._whole(entries)
+    elif self._are_peaks(entries):
+      yield self._peaks(entries)
+    elif len({entry.relation.entity for entry in entries}) > 1:
+      yield self._comparison(entries)
+    else:
+      yield self._entity(entries)
+
+  def _facts(self, entry: Entry) -> Facts:
+    return self._pools.facts[entry.kind]
+
+  def _has(self, entry: Entry) -> str:
+    return 'had' if self._facts(entry).periods else 'has'
+
+  def _once(self, kind: str, time: str) -> str:
+    """The time of a clause, where it is not that of the one before."""
+    if self._now.get(kind) == time:
+      return ''
+    self._now[kind] = time
+    return time
+
+  def _time(self, said: _Said) -> str:
+    facts = self._facts(said.main)
+    time = _in(said.main) if said.role == 'value' else _span(facts)
+    return self._once(facts.kind, time)
+
+  # All together.
+
+  def _whole(self, entries: Sequence[Entry]) -> Iterator[str]:
+    facts = self._facts(entries[0])
+    who = f'the {in_words(len(facts.entities))} {facts.plural}'
+    self._counted.add(facts.kind)
+    have, be = ('had', 'was') if facts.periods else ('have', 'is')
+    for said in _by_measure(entries):
+      roles, measure = said.roles, said.measure
+      if 'value' in roles:
+        when = self._once(facts.kind, _in(roles['value'])).strip()
+        opening = f'{when}, {who}' if when else who
+        amount = _amount(measure, roles['value'])
+        remarks = _joined(self._remarks(said))
+        yield f'{opening} {have} {amount} together{remarks}'
+      if 'total' in roles:
+        amount = _amount(measure, roles['total'])
+        span = self._once(facts.kind, _span(facts))
+        yield f'together, {who} {have} {amount}{span}'
+      if 'mean' in roles:
+        mean = roles['mean'].relation.value
+        span = self._once(facts.kind, _span(facts))
+        yield f'the mean {measure.label} of {who} {be} {mean}{span}'
+      if 'change' in roles and 'value' not in roles:
+        yield f'for all together, {self._movement(said, measure.label)}'
+
+  # One entity.
+
+  def _entity(self, entries: Sequence[Entry]) -> str:
+    first, *others = _by_measure(entries)
+    clause = self._clause(first)
+    has = self._has(first.main)
+    # After a movement, whose subject is the measure, the entity is named again.
+    also, and_ = ', and also', ', and'
+    if not first.is_amount and first.role != 'share':
+      also = and_ = f'; {first.entity}'
+    amounts = [said for said in others if said.is_amount]
+    extremes = [said for said in amounts if self._is_extreme(said)]
+    plain = [said for said in amounts if said not in extremes]
+    if plain:
+      named = [_short(said) + self._time(said) for said in plain]
+      clause += f'; {first.entity} {has}' if and_[0] == ';' else ', with'
+      clause += f' {listed(named)}'
+    nouns = [said for said in extremes if said.measure.label not in _VERBS]
+    verbs = [said for said in extremes if said.measure.label in _VERBS]
+    if nouns:
+      named = [
+        f'the {self._rank(s)} {s.label}{self._time(s)} ({s.value})'
+        for s in nouns
+      ]
+      clause += f'{also} {has} {listed(named)}'
+    if verbs:
+      named = [
+        f'{s.label} the {self._rank(s)}{self._time(s)} ({s.value})'
+        for s in verbs
+      ]
+      clause += f'{and_} {has} {listed(named)}'
+    for said in others:
+      if said.role == 'share':
+        clause += f', and {has} {said.value} of all {said.measure.label}'
+      elif not said.is_amount:
+        clause += f'; {self._movement(said, said.measure.label)}'
+    return clause
+
+  def _clause(self, said: _Said) -> str:
+    if said.role in ('change', 'growth'):
+      owner = f'{_possessive(said.entity)} ' if said.entity else ''
+      return self._movement(said, owner + said.measure.label)
+    facts, has = self._facts(said.main), self._has(said.main)
+    when = self._time(said)
+    remarks = self._remarks(said)
+    if said.role == 'share':
+      share = f'{said.value} of all {said.measure.label}'
+      return f'{said.entity} {has} {share}{when}{_joined(remarks)}'
+    rank = self._rank(said)
+    others = self._others(said.main)
+    say = said.measure.column.say
+    if said.entity and self._pools.place(said.main).count == 2:
+      remarks = [*self._beside(said), *remarks]
+    if say and said.role != 'mean':
+      text = f'{said.entity} {say.format(value=said.value)}{when}'
+      remarks = [f'the {rank}{self._of(facts)}', *remarks] if rank else remarks
+    elif rank and len(others) == 1 and self._pools.place(said.main).count > 2:
+      text = f'{said.entity} {has} {_short(said)}{when}'
+      remarks = [f'the {rank} together with {others[0]}', *remarks]
+    elif rank and said.measure.label not in _VERBS:
+      text = f'{said.entity} {has} the {rank} {said.label}{self._of(facts)}'
+      text += f'{when}, {said.value}'
+    elif said.entity:
+      text = f'{said.entity} {has} {_short(said)}{when}'
+      remarks = [f'the {rank}{self._of(facts)}', *remarks] if rank else remarks
+    else:
+      text = f'there were {_short(said)}{when}'
+    text += _joined(remarks)
+    if said.role != 'value' and {'change', 'growth'} & said.roles.keys():
+      text += f'; {self._movement(said, said.measure.label)}'
+    return text
+
+  def _beside(self, said: _Said) -> list[str]:
+    """`more than South`, where there are only two."""
+    entry = said.main
+    [other] = [
+      e
+      for e in self._table.entries
+      if (e.kind, e.relation.type) == (entry.kind, entry.relation.type)
+      and e.relation.entity != entry.relation.entity
+      and not is_whole(e)
+    ]
+    if other.number == entry.number:
+      much = 'many' if said.measure.counted else 'much'
+      return [f'as {much} as {other.relation.entity}']
+    more, less = _comparatives(said.measure)
+    word = more if (entry.number or 0.0) > (other.number or 0.0) else less
+    return [f'{word} than {other.relation.entity}']
+
+  def _of(self, facts: Facts) -> str:
+    if facts.kind in self._counted:
+      return ''
+    self._counted.add(facts.kind)
+    return f' of the {in_words(len(facts.entities))} {facts.plural}'
+
+  def _others(self, entry: Entry) -> list[str]:
+    """Entities that have the same number."""
+    if not self._pools.place(entry).ties:
+      return []
+    return [
+      other.relation.entity
+      for other in self._table.entries
+      if other.kind == entry.kind
+      and other.relation.type == entry.relation.type
+      and other.number == entry.number
+      and other.relation.entity != entry.relation.entity
+      and not is_whole(other)
+    ]
+
+  def _is_extreme(self, said: _Said) -> bool:
+    place = self._pools.place(said.main)
+    return not place.ties and place.count > 2 and 1 in (place.top, place.bottom)
+
+  def _rank(self, said: _Said) -> str:
+    """`highest`, `second highest`, `lowest`; nothing in between."""
+    place = self._pools.place(said.main)
+    high, low = _superlatives(said.measure)
+    if place.count < 3 or place.ties > 1 or place.ties == place.count - 1:
+      return ''
+    if place.top == 1:
+      return high
+    if place.bottom == 1:
+      return low
+    if place.top in (2, 3) and place.count > 4 and not place.ties:
+      return f'{rank_word(place.top)} {high}'
+    return ''
+
+  def _remarks(self, said: _Said) -> list[str]:
+    """What a value is beside the total, the time before and the first time."""
+    if said.role not in ('value', 'share'):
+      return []
+    remarks = []
+    if 'share' in said.roles and said.role != 'share':
+      remarks.append(f'{said.roles["share"].relation.value} of the total')
+    more, less = _comparatives(said.measure)
+    for role in ('change', 'growth'):
+      entry = said.roles.get(role)
+      about = entry.about if entry else None
+      if entry is None or about is None or about.since is None:
+        continue
+      if _is_nothing(entry):
+        much = 'many' if said.measure.counted else 'much'
+        remarks.append(f'as {much} as {about.since.phrase}')
+      else:
+        word = more if (entry.number or 0) > 0 else less
+        remarks.append(f'{_size(entry)} {word} than {about.since.phrase}')
+    return remarks
+
+  def _movement(self, said: _Said, subject: str) -> str:
+    """`West's sales rose by 21% from Q3 to Q4, the largest rise`."""
+    role = 'change' if 'change' in said.roles else 'growth'
+    entry = said.roles[role]
+    about, number = entry.about, entry.number or 0.0
+    assert about is not None and about.since and about.period, 'a change'
+    span = f'from {about.since.text} to {about.period.text}'
+    if _is_nothing(entry):
+      text = f'{subject} did not change {span}'
+    else:
+      verb = 'rose' if number > 0 else 'fell'
+      only = '' if about.whole else self._only(entry)
+      text = f'{subject} {verb} by {_size(entry)} {span}{only}'
+    growth = said.roles.get('growth')
+    if role == 'change' and growth is not None and not _is_nothing(growth):
+      way = 'up' if (growth.number or 0) > 0 else 'down'
+      joint = 'but' if (growth.number or 0) * number < 0 else 'and'
+      since = growth.about and growth.about.since
+      assert since, 'a change'
+      text += f' ({joint} {way} {_size(growth)} since {since.text})'
+    return text
+
+  def _only(self, entry: Entry) -> str:
+    """Whether it is the only fall, the largest or the smallest."""
+    pool, number = self._pools.of(entry), entry.number or 0.0
+    place = pool.place(number)
+    if place.count < 3 or place.ties:
+      return ''
+    noun = 'rise' if number > 0 else 'fall'
+    alike = pool.rises if number > 0 else pool.falls
+    first, last = place.top, place.bottom
+    if number < 0:
+      first, last = last, first
+    if alike == 1:
+      return f', the only {noun}'
+    if first == 1:
+      return f', the largest {noun}'
+    return f', the smallest {noun}' if last == 1 else ''
+
+  # Several entities.
+
+  def _comparison(self, entries: Sequence[Entry]) -> str:
+    """Single entries of several entities."""
+    groups = _by_measure(entries)
+    alike = len({(said.measure.name, said.role) for said in groups}) == 1
+    first, *rest = groups
+    if not alike or not first.is_amount:
+      return '; '.join(self._entity([said.main]) for said in groups)
+    tops = [self._pools.place(said.main).top for said in groups]
+    shown = listed([f'{said.entity} ({said.value})' for said in rest])
+    if tops == list(range(tops[0], tops[0] + len(tops))):
+      return f'{self._clause(first)}, followed by {shown}'
+    named = [f'{said.entity} {said.value}' for said in rest[1:]]
+    second = f'{rest[0].entity} {self._has(first.main)} {rest[0].value}'
+    return f'{self._clause(first)}; {listed([second, *named])}'
+
+  # Extremes of all times.
+
+  def _are_peaks(self, entries: Sequence[Entry]) -> bool:
+    facts = self._facts(entries[0])
+    daily = bool(facts.periods) and (
+      len(facts.entities) == 1
+      or facts.periods[0].kind in ('date', 'weekday', 'counted')
+    )
+    peaks = all(self._pools.is_peak(entry) for entry in entries)
+    return daily and peaks and len({measure_of(e) for e in entries}) == 1
+
+  def _peaks(self, entries: Sequence[Entry]) -> str:
+    """`The highest temperature was 24.1 °C (Vane, Saturday), the lowest`."""
+    clauses = []
+    for entry in entries:
+      about = entry.about
+      assert about is not None and about.measure and about.period, 'a peak'
+      high, low = _superlatives(about.measure)
+      word = high if self._pools.is_peak(entry) > 0 else low
+      where = ', '.join(
+        filter(None, [entry.relation.entity, about.period.text])
+      )
+      be = 'were' if is_plural(about.measure.label) else 'was'
+      label = '' if clauses else f' {about.measure.label} {be}'
+      clauses.append(f'the {word}{label} {entry.relation.value} ({where})')
+    return ', '.join(clauses)
+
+
+def _by_measure(entries: Sequence[Entry]) -> list[_Said]:
+  groups: dict[tuple[str, str], dict[str, Entry]] = {}
+  measures: dict[str, Measure] = {}
+  for entry in entries:
+    about = entry.about
+    if about is None or about.measure is None:
+      raise InputError(
+        f'entry {entry.relation.type!r} was not read from a sheet: this '
+        'realizer cannot write of it.'
+      )
+    key = entry.relation.entity, about.measure.name
+    groups.setdefault(key, {}).setdefault(about.role, entry)
+    measures[key[1]] = about.measure
+  return [
+    _Said(entity, measures[name], roles)
+    for (entity, name), roles in groups.items()
+  ]
+
+
+def _in(entry: Entry) -> str:
+  about = entry.about
+  return f' {about.period.phrase}' if about and about.period else ''
+
+
+def _span(facts: Facts) -> str:
+  if len(facts.periods) < 2:
+    return ''
+  return f' from {facts.periods[0].text} to {facts.periods[-1].text}'
+
+
+def _joined(remarks: Sequence[str]) -> str:
+  return f', {listed(remarks)}' if remarks else ''
+
+
+def _amount(measure: Measure, entry: Entry) -> str:
+  """`61 points`, `sales of $3`, `a temperature of 12 °C`, `3 mm of rain`."""
+  value, label, role = entry.relation.value, measure.label, role_of(entry)
+  words = label.split()
+  if role == 'mean':
+    return f'a mean {label} of {value}'
+  if measure.counted:
+    one = ' '.join([singular(words[0]), *words[1:]])
+    return f'{value} {one if value == "1" else label}'
+  if {*words} & _MASS and measure.style.suffix:
+    return f'{value} of {label}'
+  if any(map(is_plural, words)) or {*words} & (_MASS | _BARE):
+    return f'{label} of {value}'
+  article = 'an' if label[:1].lower() in 'aeiou' else 'a'
+  return f'{article} {label} of {value}'
+
+
+def _short(said: _Said) -> str:
+  if said.measure.label in _VERBS:
+    return f'{said.measure.label} {said.value}'
+  return _amount(said.measure, said.main)
+
+
+def _size(entry: Entry) -> str:
+  """The size of a change, without its sign."""
+  value = entry.relation.value.lstrip('+-')
+  measure = entry.about.measure if entry.about else None
+  if measure is not None and measure.style.percent:
+    number = value.rstrip('%').rstrip()
+    return f'{number} percentage point{"" if number == "1" else "s"}'
+  return value
+
+
+def _is_nothing(entry: Entry) -> bool:
+  """Whether a change is none, as it is written."""
+  return not any(c in '123456789' for c in entry.relation.value)
+
+
+def _superlatives(measure: Measure) -> tuple[str, str]:
+  if measure.counted:
+    return 'most', 'fewest'
+  if measure.label in _VERBS:
+    return 'most', 'least' if measure.style.decimals else 'fewest'
+  words = {*measure.label.split()}
+  if words & _SIZES:
+    return 'largest', 'smallest'
+  return ('most', 'least') if words & _MASS else ('highest', 'lowest')
+
+
+def _comparatives(measure: Measure) -> tuple[str, str]:
+  if measure.counted:
+    return 'more', 'fewer'
+  return ('more', 'less') if measure.additive else ('higher', 'lower')
+
+
+def _possessive(name: str) -> str:
+  """
+  >>> _possessive('West'), _possessive('Kings')
+  ("West's", "Kings'")
+  """
+  return f"{name}'" if name.endswith('s') else f"{name}'s"
