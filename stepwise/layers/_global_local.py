@@ -1,5 +1,6 @@
 """Global-local attention (Ainslie et al. 2020) as a pure function."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,7 +28,8 @@ from stepwise.layers._structure import (
   pair_structure,
 )
 
-IMPLEMENTATIONS = ('dense', 'blocked', 'pallas', 'sequence')
+IMPLEMENTATIONS = ('dense', 'blocked', 'pallas', 'sequence', 'auto')
+_LOGGER = logging.getLogger('stepwise')
 
 
 def global_local_attention(
@@ -71,7 +73,9 @@ def global_local_attention(
       takes a `UnitStructure` and runs interpreted, slowly, elsewhere;
       `'sequence'` is `'blocked'` with the long axis spread over the axis
       `sequence` of the mesh that is set. All give the same numbers; dropout
-      draws differ.
+      draws differ. `'auto'` is `'sequence'` where such an axis is set,
+      `'pallas'` on a machine with one TPU chip that compiles it, else
+      `'blocked'`, and logs which (`logging.getLogger('stepwise')`).
     block: long tokens per iteration of `'blocked'`; None = chosen to fill the
       lanes of an accelerator.
     dropout: dropout of probabilities.
@@ -94,6 +98,9 @@ def global_local_attention(
     _check_units(heads, structure)
   else:
     structure = _complete(heads, structure, pattern.radius, tables)
+  if implementation == 'auto':
+    implementation = choose_implementation(structure)
+    _LOGGER.info('global-local attention is %r', implementation)
   if implementation == 'dense':
     if isinstance(structure, UnitStructure):
       structure = pair_structure(structure, pattern)
@@ -122,6 +129,18 @@ def global_local_attention(
   raise InputError(
     f'implementation is {implementation!r}, must be one of {IMPLEMENTATIONS}.'
   )
+
+
+def choose_implementation(structure: Structure) -> str:
+  """What `'auto'` stands for here and now."""
+  if isinstance(structure, PairStructure):
+    return 'blocked'
+  if jax.sharding.get_abstract_mesh().shape.get('sequence', 1) > 1:
+    return 'sequence'
+  chips = jax.devices()
+  kernels = len(chips) == 1 and chips[0].platform == 'tpu'
+  old = any(name in chips[0].device_kind for name in ('v2', 'v3'))
+  return 'pallas' if kernels and not old else 'blocked'
 
 
 def _check_heads(heads: AttentionHeads) -> None:

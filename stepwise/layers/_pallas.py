@@ -65,6 +65,8 @@ def pallas_attention(
   long = _long_rows(
     heads, units, ids, pattern, tables.long_rows, dropout, layout
   )
+  if not layout.globals:
+    return long, jnp.zeros_like(heads.global_query)
   grid = BlockGrid(heads.long_query.shape[1], layout.block, pattern.radius)
   relations = UnitBlocks(units, pattern, grid)
   part = merge(

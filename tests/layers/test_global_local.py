@@ -19,9 +19,11 @@ from stepwise.layers import (
   RelativeTables,
   UnitStructure,
   global_local_attention,
+  make_mesh,
   num_labels,
   pair_structure,
 )
+from stepwise.layers._global_local import choose_implementation
 
 LONG = ('long_query', 'l2l_key', 'l2l_value', 'g2l_key', 'g2l_value')
 
@@ -446,3 +448,19 @@ class TestErrors:
   def test_block(self):
     with pytest.raises(InputError, match='block is 0, must be at least 1'):
       global_local_attention(self.heads, self.units, block=0)
+
+
+def test_auto_says_what_it_chose(caplog):
+  rng = np.random.default_rng(0)
+  heads, units, tables = make_heads(rng), make_units(rng), make_tables(rng, 28)
+  pattern = AttentionPattern(radius=3)
+  with caplog.at_level('INFO', logger='stepwise'):
+    chosen = global_local_attention(
+      heads, units, pattern, tables, implementation='auto'
+    )
+  assert "global-local attention is 'blocked'" in caplog.text
+  blocked = global_local_attention(heads, units, pattern, tables)
+  assert_same(chosen, blocked, tolerance=0)
+  with jax.set_mesh(make_mesh(1, sequence=2)):
+    assert choose_implementation(units) == 'sequence'
+  assert choose_implementation(PairStructure()) == 'blocked'

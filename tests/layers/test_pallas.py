@@ -45,6 +45,7 @@ CASES = {
     AttentionPattern(4, 2, hard_l2g=True),
     {'labelled': False, 'windows': False},
   ),
+  'no global tokens': ((1, 20, 0, 1, 5), AttentionPattern(4, 2), {}),
 }
 
 
