@@ -31,6 +31,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
   assert {top for top in tops if not top.endswith('.dist-info')} == {'stepwise'}
   for needed in (
     'stepwise/py.typed',
+    'stepwise/_rouge/irregular_forms.txt',
     'stepwise/data/vocab/bert_uncased.txt',
     'stepwise/pages/shell.html',
     'stepwise/pages/steps.css',

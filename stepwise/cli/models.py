@@ -18,7 +18,7 @@ def models(
   from rich.console import Console
   from rich.table import Table
 
-  table = Table(caption='ROUGE as published, CNN/DailyMail test split')
+  table = Table(caption='rouge-1.5.5 as published, CNN/DailyMail test split')
   table.add_column('name', no_wrap=True)
   table.add_column('system')
   table.add_column('R1 / R2 / RL', no_wrap=True)

@@ -31,7 +31,7 @@ def render_html(report: Report) -> str:
       _chart(lengths),
     ),
     answer=html(
-      tag('h2', 'ROUGE F1'),
+      tag('h2', f'{report.metric} F1'),
       _scores(report),
       tag(
         'p',
@@ -48,7 +48,7 @@ def _scores(report: Report) -> Html:
     (system.name, [_score(report, system, column) for column in COLUMNS])
     for system in report.systems
   )
-  return table('Scores', [f'System ({report.metric})', *COLUMNS], rows)
+  return table('Scores', ['System', *COLUMNS], rows)
 
 
 def _score(report: Report, system: SystemReport, column: str) -> Html:

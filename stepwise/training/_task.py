@@ -124,7 +124,7 @@ def rouge_evaluator(
   config: PredictConfig,
   buckets: Buckets,
 ) -> Evaluator:
-  """Mean ROUGE F1 (0 to 100) of decoded summaries.
+  """Mean F1 of ROUGE-1.5.5 (0 to 100) of decoded summaries.
 
   Args:
     model: configuration of the model.
