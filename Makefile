@@ -20,7 +20,7 @@ demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
 
 # A tiny ETCSum and HiBERT, from articles to ROUGE and bundles, in minutes.
-train-tiny: $(VENV)/.run-installed
+train-tiny: $(VENV)/.train-installed
 	$(BIN)/stepwise bench tiny_training $(RUN) --train $(TRAIN) --valid $(VALID)
 
 # The model of the package, from NEWS, a folder of raw articles: in hours.
@@ -60,10 +60,14 @@ $(VENV)/.run-installed: pyproject.toml | $(BIN)/python
 	$(PIP) install -e .
 	@touch $@
 
-# The dev environment holds everything the run environment does.
+$(VENV)/.train-installed: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[train,metrics]'
+	@touch $@ $(VENV)/.run-installed
+
+# The dev environment holds everything that the others do.
 $(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[dev]'
-	@touch $@ $(VENV)/.run-installed
+	@touch $@ $(VENV)/.run-installed $(VENV)/.train-installed
 
 # The weights of a public model; what the package requires to run them (torch,
 # transformers) is neither needed nor small.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 
 COMPRESSED = ('.gz', '.zst')
 # A folder for what may be made again, or `off`.
@@ -98,12 +99,8 @@ def decompress_stream(raw: ByteStream, name: str) -> Iterator[ByteStream]:
 
 
 def _zstandard(path: Path) -> Any:
-  try:
+  with needs('files', f'{path}: a .zst file'):
     import zstandard
-  except ImportError:
-    raise InputError(
-      f"{path}: a .zst file needs zstandard: pip install 'stepwise[files]'"
-    ) from None
   return zstandard
 
 

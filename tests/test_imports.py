@@ -15,6 +15,7 @@ ROOT = Path(stepwise.__file__).parent
 # Private helpers of the whole package; they import nothing but each other.
 SHARED = {
   '_errors',
+  '_extras',
   '_files',
   '_parallel',
   '_rouge',

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise._rouge._stemmer import stem_word
 
 DEFAULT_METRIC = 'rouge-1.5.5'
@@ -83,7 +84,8 @@ def find_metric(name: str) -> Metric:
 @cache
 def _rouge_score_tokenizer():
   # Imported late: the stemmer's package takes a second to load.
-  from rouge_score.tokenizers import DefaultTokenizer
+  with needs('metrics', 'the metric rouge-score'):
+    from rouge_score.tokenizers import DefaultTokenizer
 
   return DefaultTokenizer(use_stemmer=True)
 

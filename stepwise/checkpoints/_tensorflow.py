@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 
 
 def is_tensorflow(path: str | os.PathLike[str]) -> bool:
@@ -61,10 +62,6 @@ def _index(path: Path) -> Path:
 
 
 def _tensorflow() -> Any:
-  try:
+  with needs('tasks', 'a TensorFlow checkpoint'):
     import tensorflow
-  except ImportError:
-    raise InputError(
-      "a TensorFlow checkpoint needs TensorFlow: pip install 'stepwise[tasks]'"
-    ) from None
   return tensorflow

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from stepwise._extras import EXTRAS
 from stepwise._tpu_compiler import COMPILER_ENVIRONMENT
 from stepwise.cli._options import AsJson
 from stepwise.cli._output import print_json
@@ -37,15 +38,13 @@ _PACKAGES = (
 )
 # Modules every extra brings; those of `dev` include all the others'.
 _EXTRAS: dict[str, tuple[str, ...]] = {
-  'tasks': ('seqio', 'tensorflow', 'tensorflow_text', 'apache_beam'),
-  'plots': ('matplotlib',),
-  'parquet': ('pyarrow',),
+  **EXTRAS,
   'tpu': ('libtpu',),
   'bench': ('libtpu', 'matplotlib'),
   'dev': (
-    *('seqio', 'tensorflow', 'tensorflow_text', 'apache_beam', 'matplotlib'),
-    *('pyarrow', 'libtpu', 'beartype', 'chex', 'hypothesis', 'pyright'),
-    *('pytest', 'xdist', 'ruff', 'zstandard'),
+    *(module for modules in EXTRAS.values() for module in modules),
+    *('libtpu', 'beartype', 'chex', 'hypothesis', 'pyright'),
+    *('pytest', 'xdist', 'ruff'),
   ),
 }
 # What t5x needs to run, by the name pip wants. Those on GitHub only pin old
@@ -117,9 +116,10 @@ def _describe(
   width = max(map(len, versions))
   lines = [f'{name:<{width}}  {v or "-"}' for name, v in versions.items()]
   lines.append('')
+  longest = max(map(len, report))
   for name, check in report.items():
     mark = 'ok' if check.works else 'no'
-    lines.append(f'{mark}  {name:<7}  {check.detail}')
+    lines.append(f'{mark}  {name:<{longest}}  {check.detail}')
   return lines
 
 

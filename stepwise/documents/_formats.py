@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise._files import (
   COMPRESSED,
   MAX_BYTES,
@@ -176,12 +177,8 @@ def _table(delimiter: str) -> Callable[[Path], Iterator[tuple[int, Fields]]]:
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Fields]]:
-  try:
+  with needs('tables', f'{path}: a Parquet file'):
     from pyarrow import ArrowException, parquet, types
-  except ImportError:
-    raise InputError(
-      f"{path}: a Parquet file needs pyarrow: pip install 'stepwise[parquet]'"
-    ) from None
   try:
     table = parquet.ParquetFile(path)
   except FileNotFoundError:

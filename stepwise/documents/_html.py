@@ -5,6 +5,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise.documents._document import Kind
 from stepwise.documents._structure import Block
 
@@ -20,12 +21,8 @@ _KINDS: dict[str, Kind | None] = {
 
 def html_blocks(data: bytes) -> list[Block]:
   """Paragraphs, headings, items, quotations, rows and code, in order."""
-  try:
+  with needs('files', 'a web page'):
     import trafilatura
-  except ImportError:
-    raise InputError(
-      "a web page needs trafilatura: pip install 'stepwise[files]'."
-    ) from None
   found = trafilatura.extract(
     data, output_format='xml', include_comments=False, include_tables=True
   )

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 
 _HYPHEN = re.compile(r'(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[^\W\d_])')
 _PAGE_NUMBER = re.compile(
@@ -16,13 +17,9 @@ _DIGITS = re.compile(r'\d+')
 
 def pdf_text(data: bytes) -> str:
   """The text of all pages, paragraphs set apart by blank lines."""
-  try:
+  with needs('files', 'a PDF file'):
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
-  except ImportError:
-    raise InputError(
-      "a PDF file needs pypdf: pip install 'stepwise[files]'."
-    ) from None
   try:
     reader = PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(''):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 
 Relations = Sequence[Hashable]
 
@@ -94,7 +95,8 @@ def content_ordering(
   """
   _check_lengths(predictions, references, 'references')
   # Imported late: the command line starts without it.
-  from rapidfuzz.distance import OSA
+  with needs('metrics', 'content ordering'):
+    from rapidfuzz.distance import OSA
 
   scores = []
   for text, reference in zip(predictions, references, strict=True):
@@ -109,7 +111,8 @@ def content_ordering(
 def bleu(predictions: Sequence[str], references: Sequence[str]) -> Bleu:
   """Corpus BLEU-4 of texts that are tokenised already, case kept."""
   _check_lengths(predictions, references, 'references')
-  from sacrebleu.metrics.bleu import BLEU
+  with needs('metrics', 'BLEU'):
+    from sacrebleu.metrics.bleu import BLEU
 
   metric = BLEU(tokenize='none', force=True)
   score = metric.corpus_score(list(predictions), [list(references)]).score

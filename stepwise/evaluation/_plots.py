@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise._files import replacing
 from stepwise.evaluation._lengths import BIN_WIDTH, LengthStatistics
 
@@ -16,13 +17,8 @@ def plot_lengths(
 
   The suffix of `path` names the format. No display is used.
   """
-  try:
+  with needs('plots', 'a plot'):
     from matplotlib.figure import Figure
-  except ImportError as error:
-    raise InputError(
-      'Plots need matplotlib, which is not installed: '
-      "pip install 'stepwise[plots]'."
-    ) from error
   figure = Figure(figsize=(6, 4), layout='constrained')
   axes = figure.subplots()
   for name, statistics in lengths.items():

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ def compare_means(
   if all(np.ptp(score) == 0 for score in scores):
     return _compare_constants(scores)
   # Imported late: scipy.stats takes most of a second to load.
-  from scipy.stats import f_oneway, tukey_hsd
+  with needs('metrics', 'a test of significance'):
+    from scipy.stats import f_oneway, tukey_hsd
 
   return Significance(
     float(f_oneway(*scores).pvalue), tukey_hsd(*scores).pvalue

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise.layers._positions import member_label
 from stepwise.layers._structure import (
   AttentionPattern,
@@ -52,15 +52,10 @@ def plot_pattern(
   units: UnitStructure, pattern: AttentionPattern, document: int = 0
 ) -> Any:
   """A matplotlib figure: a row for every query, a column for every key."""
-  try:
+  with needs('plots', 'a drawing'):
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
-  except ImportError as error:
-    raise InputError(
-      'Drawings need matplotlib, which is not installed: '
-      "pip install 'stepwise[plots]'."
-    ) from error
   kinds = pattern_kinds(units, pattern, document)
   num_globals = units.global_examples.shape[1]
   figure = Figure(figsize=(5, 5), layout='constrained')

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise._files import COMPRESSED, open_for_reading
 from stepwise.tables._amounts import check_formula, is_missing
 
@@ -291,12 +292,8 @@ def _read_lines(path: Path) -> list[Sheet]:
 
 
 def _read_parquet(path: Path) -> list[Sheet]:
-  try:
+  with needs('tables', 'a Parquet file'):
     from pyarrow import ArrowException, parquet
-  except ImportError:
-    raise InputError(
-      "a .parquet file needs pyarrow: pip install 'stepwise[parquet]'"
-    ) from None
   if not path.is_file():
     raise InputError('no such file.')
   try:

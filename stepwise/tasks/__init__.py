@@ -4,12 +4,10 @@ Importing it registers the tasks of CNN/DailyMail and Rotowire, see
 `cnn_dailymail`, `rotowire` and `rotowire_realize`.
 """
 
-try:
+from stepwise._extras import needs
+
+with needs('tasks', __name__):
   import seqio as _seqio  # noqa: F401
-except ModuleNotFoundError as error:
-  raise ImportError(
-    f"stepwise.tasks needs SeqIO ({error}): pip install 'stepwise[tasks]'"
-  ) from error
 
 from stepwise.tasks import cnn_dailymail, rotowire, rotowire_realize
 from stepwise.tasks._feature_converters import StepwiseFeatureConverter

@@ -1,5 +1,13 @@
 """Training in plain JAX: input, step, loop, and what configures them."""
 
+from stepwise._extras import needs
+
+with needs('train', __name__):
+  import gin as _gin  # noqa: F401
+  import grain as _grain  # noqa: F401
+  import optax as _optax  # noqa: F401
+  import orbax.checkpoint as _orbax  # noqa: F401
+
 from stepwise.training._config import (
   CheckpointConfig,
   EvaluationConfig,

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import jax
 from etils import epath
 
-from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise.training._config import is_local, write_text
 from stepwise.training._flops import peak_flops, product_flops
 
@@ -60,13 +60,8 @@ class TensorBoardWriter:
   """Event files, through tensorboardX."""
 
   def __init__(self, folder: epath.PathLike, *, after: int = 0):
-    try:
+    with needs('tensorboard', 'a TensorBoard file'):
       from tensorboardX import SummaryWriter
-    except ImportError:
-      raise InputError(
-        'TensorBoard files need tensorboardX: pip install'
-        ' "stepwise[tensorboard]"'
-      ) from None
     # TensorBoard hides what an earlier file has from this step on.
     self._writer = SummaryWriter(str(folder), purge_step=after + 1)
 

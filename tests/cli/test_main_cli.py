@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from stepwise import __version__
 from stepwise._errors import InputError
+from stepwise._extras import EXTRAS
 from stepwise.cli import bench, doctor
 from stepwise.cli.main import app
 from tests.training.runs import write_articles
@@ -208,9 +209,8 @@ def test_doctor_reports_versions_devices_and_extras():
   assert report['versions']['python'] == sys.version.split()[0]
   assert report['versions']['jax']
   checks = report['checks']
-  assert set(checks) == {
-    *('devices', 'tasks', 'plots', 'parquet', 'tpu', 'bench', 'dev', 't5x')
-  }
+  others = {'devices', 'tpu', 'bench', 'dev', 't5x'}
+  assert set(checks) == {*EXTRAS, *others}
   assert checks['devices'] == {'works': True, 'detail': '8 x cpu'}
   assert 'x cpu' in run('doctor').stdout
 

@@ -268,7 +268,7 @@ def test_a_folder_without_stories(tmp_path):
 @pytest.mark.parametrize(
   ('name', 'package', 'advice'),
   [
-    ('a.parquet', 'pyarrow', r"pip install 'stepwise\[parquet\]'"),
+    ('a.parquet', 'pyarrow', r"pip install 'stepwise\[tables\]'"),
     ('a.jsonl.zst', 'zstandard', r"pip install 'stepwise\[files\]'"),
   ],
 )
