@@ -4,7 +4,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from stepwise.evaluation import Interval, Report, SystemReport
+from stepwise.evaluation import KINDS, Interval, Report, SystemReport
 
 _HEADERS = {'rouge1': 'R1', 'rouge2': 'R2', 'rougeLsum': 'RL', 'mean': 'Mean'}
 
@@ -18,6 +18,8 @@ def report_tables(report: Report) -> RenderableType:
       'paired interval of the difference to the best includes zero.'
     ),
   ]
+  if _other_kinds(report):
+    parts.append(_kinds(report))
   if report.comparisons:
     parts += [
       _differences(report),
@@ -46,6 +48,22 @@ def _scores(report: Report) -> Table:
   for system in report.systems:
     cells = [_score(report, system, column) for column in _HEADERS]
     table.add_row(Text(system.name), *cells)
+  return table
+
+
+def _other_kinds(report: Report) -> list[str]:
+  return [kind for kind in report.systems[0].rouge if kind not in _HEADERS]
+
+
+def _kinds(report: Report) -> Table:
+  table = Table('System', 'Kind', title=f'All kinds of {report.metric}')
+  for header in ('Recall', 'Precision', 'F1'):
+    table.add_column(header, justify='right', no_wrap=True)
+  for system in report.systems:
+    for kind in (*KINDS, *_other_kinds(report)):
+      scores = system.rouge[kind]
+      cells = [_interval(scores[m]) for m in ('recall', 'precision', 'f1')]
+      table.add_row(Text(system.name), kind, *cells)
   return table
 
 

@@ -49,6 +49,10 @@ PlotOut = Annotated[
 Several = Annotated[
   str, typer.Option(help='References of a document: average or best.')
 ]
+AllKinds = Annotated[
+  bool,
+  typer.Option('--all-kinds', help='ROUGE-3, 4, W and sentence-level L too.'),
+]
 Sample = Annotated[
   int | None, typer.Option(min=1, help='Random documents to take.')
 ]
@@ -66,6 +70,7 @@ def evaluate(
   metric: Metric = 'rouge-1.5.5',
   unicode: Unicode = False,
   several: Several = 'average',
+  all_kinds: AllKinds = False,
   processes: Processes = None,
 ) -> None:
   """Scores summaries with ROUGE and tests how systems differ.
@@ -92,6 +97,7 @@ def evaluate(
     seed=seed,
     metric=metric_name(metric, unicode),
     several=several,
+    all_kinds=all_kinds,
     processes=processes or available_cores(),
   )
   # Tables keep their shape in a file, whatever the terminal.
@@ -112,13 +118,20 @@ def _report(
   seed: int,
   metric: str,
   several: str,
+  all_kinds: bool,
   processes: int,
 ) -> 'Report':
   from stepwise.cli._systems import load_system
   from stepwise.data import read_references
-  from stepwise.evaluation import check_measuring, compare_systems
+  from stepwise.evaluation import (
+    ALL_KINDS,
+    KINDS,
+    check_measuring,
+    compare_systems,
+  )
 
   check_measuring(metric, several)
+  others = [kind for kind in ALL_KINDS if kind not in KINDS]
   found = read_references(references, processes=processes)
   rows = _rows(len(found), sample, seed)
   systems = [
@@ -138,6 +151,7 @@ def _report(
     seed=seed,
     metric=metric,
     several=several,
+    kinds=(*KINDS, *others) if all_kinds else KINDS,
     processes=processes,
   )
 

@@ -132,6 +132,7 @@ def compare_systems(
   documents: Sequence[Sequence[str]] | None = None,
   seed: int = 0,
   metric: str = DEFAULT_METRIC,
+  kinds: Sequence[str] = KINDS,
   several: str = 'average',
   processes: int = 1,
 ) -> Report:
@@ -144,9 +145,12 @@ def compare_systems(
     documents: units of the documents, to tell where sentences come from.
     seed: of the bootstrap.
     metric: a name in `METRICS`.
+    kinds: of ROUGE, the usual three first; only those are compared.
     several: how several references count, see `rouge`.
     processes: among which ROUGE is shared out.
   """
+  if tuple(kinds[: len(KINDS)]) != KINDS:
+    raise InputError(f'kinds are {[*kinds]} but must begin with {[*KINDS]}.')
   names = [system.name for system in systems]
   if len(set(names)) < len(names):
     raise InputError(f'System names are {names} but must all be different.')
@@ -155,6 +159,7 @@ def compare_systems(
       system.summaries,
       references,
       metric,
+      kinds=kinds,
       several=several,
       processes=processes,
     )
@@ -168,7 +173,7 @@ def compare_systems(
     metric=metric,
     several=several,
     systems=[
-      _describe(system, score, documents, seed, metric)
+      _describe(system, score, kinds, documents, seed, metric)
       for system, score in zip(systems, scores, strict=True)
     ],
     human_lengths=length_statistics(count_words(human)),
@@ -180,7 +185,8 @@ def compare_systems(
 
 def _describe(
   system: NamedSummaries,
-  scores: Float[np.ndarray, 'documents 3 3'],
+  scores: Float[np.ndarray, 'documents kinds 3'],
+  kinds: Sequence[str],
   documents: Sequence[Sequence[str]] | None,
   seed: int,
   metric: str,
@@ -189,7 +195,7 @@ def _describe(
   *intervals, mean = _percentages(flat, seed)
   rouge: dict[str, dict[str, Interval]] = {
     kind: dict(zip(MEASURES, intervals[3 * row : 3 * row + 3], strict=True))
-    for row, kind in enumerate(KINDS)
+    for row, kind in enumerate(kinds)
   }
   return SystemReport(
     name=system.name,
@@ -203,7 +209,7 @@ def _describe(
 
 def _compare(
   names: Sequence[str],
-  scores: Sequence[Float[np.ndarray, 'documents 3 3']],
+  scores: Sequence[Float[np.ndarray, 'documents kinds 3']],
   seed: int,
 ) -> tuple[float | None, list[Comparison]]:
   """ANOVA's p and all pairs; nothing to test with one system or document."""
@@ -226,10 +232,10 @@ def _compare(
 
 
 def _f1(
-  scores: Float[np.ndarray, 'documents 3 3'],
+  scores: Float[np.ndarray, 'documents kinds 3'],
 ) -> Float[np.ndarray, 'documents 4']:
   """F1 of every one of `COLUMNS`."""
-  f1 = scores[:, :, MEASURES.index('f1')]
+  f1 = scores[:, : len(KINDS), MEASURES.index('f1')]
   return np.column_stack([f1, f1.mean(1)])
 
 

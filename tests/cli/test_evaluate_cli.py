@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
+from stepwise.evaluation import ALL_KINDS, MEASURES, rouge
 
 ROWS = [
   {
@@ -199,3 +200,18 @@ def test_the_metric_is_named_and_can_be_chosen(references, tmp_path):
     assert json.loads(out.read_text())['metric'] == metric
   refused = run('lead:3', references, '--metric', 'bleu')
   assert "metric is 'bleu' but must be one of" in str(refused.exception)
+
+
+def test_all_kinds_are_measured_when_asked_for(references, tmp_path):
+  out = tmp_path / 'report.json'
+  result = run(
+    'lead:3', references, 'oracle', '--all-kinds', '--save-json', out
+  )
+  assert result.exit_code == 0, result.output
+  assert 'All kinds of rouge-1.5.5' in result.stdout
+  lead, _ = json.loads(out.read_text())['systems']
+  assert {*lead['rouge']} == {*ALL_KINDS, 'mean'}
+  article, summary = ROWS[0]['article'][:3], ROWS[0]['highlights']
+  expected = rouge(article, summary, kinds=['rougeW'])[0]
+  found = [lead['rouge']['rougeW'][measure]['mean'] for measure in MEASURES]
+  assert found == pytest.approx(100 * expected)

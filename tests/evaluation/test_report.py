@@ -95,3 +95,8 @@ def test_one_system_is_reported_without_tests():
 def test_equal_names_are_refused():
   with pytest.raises(InputError, match='must all be different'):
     compare_systems([LEAD, LEAD], REFERENCES)
+
+
+def test_the_usual_kinds_come_first():
+  with pytest.raises(InputError, match=r'kinds are .* but must begin'):
+    compare_systems([LEAD], REFERENCES, kinds=['rouge3'])
