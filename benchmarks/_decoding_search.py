@@ -13,14 +13,13 @@ import numpy as np
 from flax import linen as nn
 
 from stepwise.data import Buckets, batches, pad_batch, restore_order
+from stepwise.inference import decode, longest_unit
 from stepwise.models import (
   BEG,
   EOT,
   NEWS_DECODING,
   Batch,
   ModelConfig,
-  decode,
-  fit_summary,
 )
 
 STEPS, BEAMS = NEWS_DECODING.max_units, NEWS_DECODING.beam_size
@@ -76,7 +75,7 @@ class Searcher:
     """Those of the model that fits these documents."""
     model = self._config.build()
     if self._fitted:
-      model = fit_summary(model, arrays['unit_ids'])
+      model = self._config.build_for(longest_unit(arrays['unit_ids']))
     if model not in self._programs:
       self._programs[model] = Programs(self.function(model))
     return self._programs[model]
@@ -98,7 +97,9 @@ class DeviceSearch(Searcher):
     config = dataclasses.replace(NEWS_DECODING, stages=STEPS - 1)
 
     def plans(variables: Any, batch: Batch) -> jax.Array:
-      return decode(model, variables, batch, config).plans[:, 0]
+      return decode(self._config, variables, batch, config, module=model).plans[
+        :, 0
+      ]
 
     return plans
 

@@ -23,13 +23,17 @@ from stepwise.checkpoints import Bundle, load_bundle
 from stepwise.data import Buckets, Record, batches, make_record
 from stepwise.decoding import (
   DecodeConfig,
-  beam_search,
-  select_top_k,
   trigram_overlap,
 )
 from stepwise.documents import Document, read_documents
-from stepwise.inference import reading_limits
-from stepwise.models import NEWS_DECODING, Batch, no_repeats
+from stepwise.inference import (
+  Reader,
+  document_order,
+  no_repeats,
+  reading_limits,
+  search,
+)
+from stepwise.models import NEWS_DECODING, Batch
 
 # Windows of 256 tokens are the unit of work: finer steps than powers of two.
 LENGTHS = (256, 512, 768, 1024, 1536, 2048, 4096, 8192)
@@ -92,7 +96,11 @@ def _top_three(
   model: Any, variables: Any, memory: Any, valid: Any, overlap: Any
 ) -> Any:
   logits = model.apply(variables, memory, method='score')
-  return select_top_k(logits, valid, 3, overlap)
+  single = jax.nn.log_sigmoid(logits)
+  reader = Reader(lambda logits, plan: logits, logits, single=single)
+  best = DecodeConfig(max_units=3)
+  found = search(reader, valid, best, no_repeats(valid, overlap))
+  return document_order(found.plans[:, 0])
 
 
 @functools.partial(jax.jit, static_argnums=(0, 5))
@@ -108,8 +116,7 @@ def _search(
     return model.apply(variables, memory, plan, method='score')
 
   constraints = no_repeats(valid, overlap)
-  result = beam_search(score, memory, valid, config, constraints=constraints)
-  return result.plans[:, 0]
+  return search(Reader(score, memory), valid, config, constraints).plans[:, 0]
 
 
 def predict(

@@ -31,6 +31,7 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
 from stepwise.decoding import DecodeConfig
+from stepwise.inference import decode, document_order
 from stepwise.layers import (
   DEFAULT_RULES,
   EncoderDecoder,
@@ -45,8 +46,6 @@ from stepwise.models import (
   Batch,
   LossSums,
   ModelConfig,
-  decode,
-  select,
 )
 from stepwise.tasks import SelectedText, StepwiseFeatureConverter
 
@@ -95,6 +94,7 @@ class _UnitModel(models.BaseModel):
         terms in a batch, which is logged as `terms`.
     """
     super().__init__(optimizer_def=optimizer_def)
+    self.config = config
     self.module = config.build()
     self.FEATURE_CONVERTER_CLS = functools.partial(
       StepwiseFeatureConverter, max_units
@@ -184,7 +184,7 @@ class StepwiseModel(_UnitModel):
   ) -> tuple[Int[Array, 'batch steps'], dict[str, Array]]:
     del rng
     variables = {'params': params}
-    found = decode(self.module, variables, Batch.of(batch), self._search)
+    found = decode(self.config, variables, Batch.of(batch), self._search)
     return found.plans[:, 0], {'score': found.scores[:, 0]}
 
 
@@ -224,8 +224,9 @@ class ExtractiveModel(_UnitModel):
   ) -> tuple[Int[Array, 'batch k'], dict[str, Array]]:
     del rng
     variables = {'params': params}
-    chosen = select(self.module, variables, Batch.of(batch), self._top_k)
-    return chosen, {}
+    search = DecodeConfig(max_units=self._top_k)
+    found = decode(self.config, variables, Batch.of(batch), search)
+    return document_order(found.plans[:, 0]), {}
 
 
 def _loss_metrics(sums: LossSums, batch: Arrays) -> Metrics:

@@ -51,8 +51,8 @@ ARROWS: dict[str, set[str]] = {
     *('documents', 'ranking'),
   },
   'planning': {
-    *('models', 'decoding', 'checkpoints', 'data', 'tables', 'rotowire'),
-    'pages',
+    *('models', 'decoding', 'inference', 'checkpoints', 'data', 'tables'),
+    *('rotowire', 'pages'),
   },
   'realization': {
     *('layers', 'models', 'checkpoints', 'training', 'data', 'tables'),
@@ -63,7 +63,7 @@ ARROWS: dict[str, set[str]] = {
     *('data', 'documents', 'evaluation', 'tables', 'rotowire'),
     *('extraction', 'realization'),
   },
-  't5x_adapter': {'layers', 'decoding', 'models', 'tasks'},
+  't5x_adapter': {'layers', 'decoding', 'models', 'inference', 'tasks'},
   'cli': {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),

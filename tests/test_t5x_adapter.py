@@ -21,6 +21,8 @@ from flax.linen.partitioning import get_axis_names
 from jax.sharding import PartitionSpec
 
 from stepwise._errors import InputError
+from stepwise.decoding import DecodeConfig
+from stepwise.inference import decode, document_order
 from stepwise.layers import (
   EncoderDecoder,
   TransformerConfig,
@@ -31,10 +33,8 @@ from stepwise.layers import (
 from stepwise.models import (
   NEWS_DECODING,
   Batch,
-  decode,
   extractive_loss,
   find_config,
-  select,
   stepwise_loss,
 )
 
@@ -223,7 +223,7 @@ def test_plans_are_those_of_our_search(adapter, sgd):
   model = stepwise_model(adapter, sgd)
   params, batch = initial_params(model), random_batch()
   plans, further = jax.jit(model.predict_batch_with_aux)(params, batch)
-  found = jax.jit(functools.partial(decode, model.module))(
+  found = jax.jit(functools.partial(decode, model.config))(
     {'params': params}, Batch.of(batch)
   )
   np.testing.assert_array_equal(plans, found.plans[:, 0])
@@ -239,7 +239,12 @@ def test_extractive_loss_and_selection(adapter, sgd):
   loss, metrics = jax.jit(model.eval_fn)(params, batch)
   np.testing.assert_allclose(loss, sums.loss / 5, rtol=1e-6)
   assert metrics['terms'].compute() == 28
-  chosen = jax.jit(lambda p, b: select(model.module, {'params': p}, b, 2))
+  best = DecodeConfig(max_units=2)
+  chosen = jax.jit(
+    lambda p, b: document_order(
+      decode(model.config, {'params': p}, b, best).plans[:, 0]
+    )
+  )
   np.testing.assert_array_equal(
     jax.jit(model.predict_batch)(params, batch),
     chosen(params, Batch.of(batch)),

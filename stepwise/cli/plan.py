@@ -95,8 +95,10 @@ def _planner(model: str, **given: str | int | None) -> 'Planner':
   from stepwise.planning import Planner, bundled_planner, load_planner
 
   use_compilation_cache()
-  planner = bundled_planner() if model == 'default' else load_planner(model)
   changes: Any = {k: v for k, v in given.items() if v is not None}
+  if model != 'default':
+    return load_planner(model, **changes)
+  planner = bundled_planner()
   return Planner(
     planner.bundle, dataclasses.replace(planner.options, **changes)
   )

@@ -23,6 +23,7 @@ from stepwise.cli._options import (
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
+  from stepwise.models import ModelConfig
   from stepwise.training import TrainConfig, TrainingTask, TrainResult
 
 Records = Annotated[
@@ -311,6 +312,23 @@ def _lasting(config: 'TrainConfig', result: 'TrainResult') -> tuple[Any, Any]:
   return model, restack(result.params, nn.unbox(shapes)['params'])
 
 
+def _planner_file(model: 'ModelConfig', records: str) -> dict[str, str]:
+  """What a planner must remember: the table it reads, and its longest plan."""
+  from stepwise.data import load_records
+
+  labelled = load_records(records)
+  known = [(record.table, len(oracle)) for record, oracle in labelled]
+  if not known or not known[0][0]:
+    return {}
+  from stepwise.planning import OPTIONS_FILE, default_options
+
+  tables, steps = zip(*known, strict=True)
+  if len(set(tables)) > 1:
+    raise InputError(f'{records} has records of several tables: {set(tables)}.')
+  options = default_options(model, tables[0], max(steps))
+  return {OPTIONS_FILE: options.to_json()}
+
+
 def _save(
   config: 'TrainConfig', result: 'TrainResult', folder: Path, tokenizer: str
 ) -> None:
@@ -341,5 +359,6 @@ def _save(
       tokenizer=tokenizer,
       card=card,
       decoding=predict if measured or predict != PredictConfig() else None,
+      files=_planner_file(model, config.input.train),
     )
   print(f'{folder}: step {result.step}')

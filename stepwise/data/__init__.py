@@ -2,8 +2,8 @@
 
 from stepwise._files import open_for_reading, replace_when_done
 from stepwise.data._buckets import (
-  Batch,
   Buckets,
+  PaddedRecords,
   batches,
   pad_batch,
   restore_order,
@@ -59,12 +59,12 @@ from stepwise.data.oracle import (
 
 __all__ = [
   'BPE_FILES',
-  'Batch',
   'Buckets',
   'BuildReport',
   'FileReport',
   'Oracle',
   'OracleOptions',
+  'PaddedRecords',
   'Prediction',
   'Record',
   'RecordFiles',

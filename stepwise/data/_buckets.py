@@ -6,7 +6,7 @@ the last ones of each size are filled up with empty rows.
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,24 @@ class Buckets:
       units=_geometric(max_units, least, ratio),
     )
 
+  @classmethod
+  def fitting(
+    cls, sizes: Iterable[tuple[int, int]], *, least: int = 32
+  ) -> 'Buckets':
+    """Powers of two that hold records of these sizes, tokens and units."""
+    lengths, units = zip(*sizes, strict=True)
+    return cls.geometric(
+      1 << (max(lengths) - 1).bit_length(),
+      1 << (max(units) - 1).bit_length(),
+      least=least,
+    )
+
+  @classmethod
+  def single(cls, sizes: Iterable[tuple[int, int]]) -> 'Buckets':
+    """One size for records of these sizes, rounded up by a quarter at most."""
+    lengths, units = zip(*sizes, strict=True)
+    return cls((_round_up(max(lengths)),), (_round_up(max(units)),))
+
   def bucket(self, length: int, units: int) -> tuple[int, int]:
     """The smallest sizes that hold `length` tokens and `units` units."""
     return (
@@ -53,7 +71,7 @@ class Buckets:
 
 
 @dataclasses.dataclass(frozen=True)
-class Batch:
+class PaddedRecords:
   """Padded arrays, and the position of every row in the stream of records.
 
   Attributes:
@@ -119,17 +137,16 @@ def batches(
   buckets: Buckets,
   *,
   steps: int,
-  batch_size: int | None = None,
-  token_budget: int | None = None,
-) -> Iterator[Batch]:
+  batch_size: int,
+) -> Iterator[PaddedRecords]:
   """Streams batches of records of similar size, at most one shape per bucket.
 
-  Give either `batch_size`, rows of every batch, or `token_budget`: as many rows
-  as have that many tokens with padding, one at least. No more records are held
-  than one unfinished batch per bucket. `restore_order` undoes the grouping.
+  No more records are held than one unfinished batch per bucket; its rows are
+  `batch_size`. `restore_order` undoes the grouping.
   """
-  rows = _rows_of(batch_size, token_budget)
-  return _grouped(records, buckets, steps, rows)
+  if batch_size < 1:
+    raise InputError(f'batch_size is {batch_size} but must be positive')
+  return _grouped(records, buckets, steps, batch_size)
 
 
 def restore_order(
@@ -147,6 +164,11 @@ def restore_order(
     if position >= 0
   ]
   return [row for _, row in sorted(placed, key=lambda pair: pair[0])]
+
+
+def _round_up(size: int) -> int:
+  grain = max(8, 1 << (size.bit_length() - 3))
+  return -(-size // grain) * grain
 
 
 def _geometric(largest: int, least: int, ratio: float) -> tuple[int, ...]:
@@ -204,38 +226,25 @@ def _fill(row: np.ndarray, values: np.ndarray, name: str) -> None:
   row[: len(values)] = values
 
 
-def _rows_of(
-  batch_size: int | None, token_budget: int | None
-) -> Callable[[int], int]:
-  """Number of rows of a batch, given its length."""
-  if (batch_size is None) == (token_budget is None):
-    raise InputError('give either batch_size or token_budget, not both')
-  if (size := batch_size or token_budget or 0) < 1:
-    raise InputError(
-      f'batch_size or token_budget is {size} but must be positive'
-    )
-  return lambda length: batch_size or max(1, size // length)
-
-
 def _grouped(
   records: Iterable[Any],
   buckets: Buckets,
   steps: int,
-  rows: Callable[[int], int],
-) -> Iterator[Batch]:
+  rows: int,
+) -> Iterator[PaddedRecords]:
   waiting = defaultdict(list)
   for position, record in enumerate(records):
     size = buckets.bucket(*_sizes(record))
     waiting[size].append((position, record))
-    if len(waiting[size]) == rows(size[0]):
-      yield _batch(waiting.pop(size), size, steps, rows(size[0]))
+    if len(waiting[size]) == rows:
+      yield _batch(waiting.pop(size), size, steps, rows)
   for size, group in waiting.items():
-    yield _batch(group, size, steps, rows(size[0]))
+    yield _batch(group, size, steps, rows)
 
 
 def _batch(
   group: list[tuple[int, Any]], size: tuple[int, int], steps: int, rows: int
-) -> Batch:
+) -> PaddedRecords:
   positions, records = zip(*group, strict=True)
   length, units = size
   index = np.full(rows, -1, np.int64)
@@ -243,4 +252,4 @@ def _batch(
   arrays = pad_batch(
     records, length=length, units=units, steps=steps, batch=rows
   )
-  return Batch(arrays, index)
+  return PaddedRecords(arrays, index)

@@ -139,6 +139,8 @@ def _to_json(record: Record, oracle: Iterable[int]) -> dict[str, Any]:
     'units_shortened': record.units_shortened,
     'oracle': [int(unit) for unit in oracle],
   }
+  if record.table:
+    row['table'] = record.table
   if record.gains is not None:
     row['gains'] = np.round(record.gains / _GAIN_UNIT).astype(int).tolist()
   return row
@@ -159,6 +161,7 @@ def _from_json(row: dict[str, Any]) -> LabelledRecord:
     tokenizer=row['tokenizer'],
     id=row['id'],
     gains=_gains(row),
+    table=row.get('table', ''),
   )
   return record, tuple(row['oracle'])
 

@@ -33,6 +33,7 @@ class Record:
     id: that of the document.
     gains: of every unit at every step of its oracle, if they were measured;
       special units gain nothing.
+    table: name of the table that it was made of; '' = of a document.
   """
 
   tokens: Int32[np.ndarray, ' length']
@@ -44,6 +45,7 @@ class Record:
   tokenizer: str = ''
   id: str = ''
   gains: Float32[np.ndarray, 'steps units'] | None = None
+  table: str = ''
 
   @property
   def num_units(self) -> int:

@@ -1,4 +1,4 @@
-"""Choosing units: beam search over plans, its constraints, top-k selection."""
+"""Choosing units: beam search over plans, and its constraints."""
 
 from stepwise.decoding._beam_search import (
   BeamResult,
@@ -14,7 +14,6 @@ from stepwise.decoding._constraints import (
   allowed_units,
   may_stop,
 )
-from stepwise.decoding._selection import select_top_k
 from stepwise.decoding._trigrams import trigram_overlap
 
 __all__ = [
@@ -28,6 +27,5 @@ __all__ = [
   'check_inputs',
   'check_result',
   'may_stop',
-  'select_top_k',
   'trigram_overlap',
 ]

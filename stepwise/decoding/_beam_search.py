@@ -15,6 +15,9 @@ document in which the stop is the only candidate has an empty plan of score 0.
 Ended and growing hypotheses compete for the same `beam_size` places; with
 enough places the search is exhaustive. Ties go to the better parent, then to
 the unit that comes first.
+
+Plans can be drawn instead: with `rng` the hypotheses do not compete, and every
+choice is a draw from the model's probabilities among what is open.
 """
 
 import functools
@@ -37,8 +40,9 @@ from stepwise.decoding._constraints import (
   may_stop,
 )
 
-# (memory, plan [batch steps]) -> logits [batch units]
-Score = Callable[[Any, Array], Array]
+# (memory, plan [batch steps]) -> logits [batch units]; of a model that keeps
+# what it has read, (memory, plan, state, position) -> logits, state.
+Score = Callable[..., Any]
 
 
 class BeamResult(NamedTuple):
@@ -78,6 +82,9 @@ def beam_search(
   *,
   plan: Int[Array, 'batch steps'] | None = None,
   constraints: Constraints = NO_CONSTRAINTS,
+  state: Any = None,
+  length_alpha: Float[Array, ''] | None = None,
+  rng: Array | None = None,
 ) -> BeamResult:
   """Finds the most probable plans of every document.
 
@@ -99,30 +106,45 @@ def beam_search(
       slots; empty by default. They count as chosen for every limit and
       constraint, and are not scored.
     constraints: what the plans must satisfy.
+    state: what the model has read before the first step, a pytree with a
+      leading batch axis. `score` gets it with the plan and the number of units
+      in it, and gives it back with the logits; every hypothesis keeps its own.
+      Only where plans start empty.
+    length_alpha: instead of that of the `config`, and not part of the program.
+    rng: draws `beam_size` plans, see above. The draws of a document depend
+      neither on the others of its batch nor on padding.
   """
   starts_empty = plan is None
+  if state is not None and not starts_empty:
+    raise InputError('plan is given, but a model with state reads its own.')
   if plan is None:
     plan = jnp.full((valid.shape[0], config.max_units), -1, jnp.int32)
   plan = plan.astype(jnp.int32)
   traced = is_traced((valid, plan, constraints))
   (check_shapes if traced else check_inputs)(valid, config, plan, constraints)
 
+  alpha = config.length_alpha if length_alpha is None else length_alpha
   documents = _documents(valid, plan, config, constraints)
+  search = _Search(_with_state(score, state), memory, documents, config, alpha)
   first_stage, *stages = _stages(plan.shape[1], starts_empty, config)
   seen = plan[:, : first_stage.slots]
-  logits = _checked_score(score, memory, seen, valid.shape)
-  beams = _initial_beams(plan, config)
-  beams, first = _advance_all(beams, logits[:, None], documents, config)
-  later = []
+  logits, state = _checked_score(search, seen, state)
+  state = jax.tree.map(lambda x: x[:, None], state)
+  beams = _initial_beams(plan, documents, state)
+  noise = _noise(rng, 0, (config.beam_size, valid.shape[1]))
+  beams, first = _advance_all(beams, logits[:, None], noise, search)
+  later, done = [], 1
   for stage in stages:
 
-    def step(beams: _Beams, _: None, slots: int = stage.slots):
-      return _step(beams, slots, score, memory, documents, config)
+    def step(beams: _Beams, index: Array, slots: int = stage.slots):
+      return _step(beams, index, slots, rng, search)
 
-    beams, beliefs = lax.scan(step, beams, None, length=stage.steps)
+    steps = jnp.arange(done, done + stage.steps)
+    beams, beliefs = lax.scan(step, beams, steps)
     later.append(beliefs)
+    done += stage.steps
   told = jax.tree.map(lambda *parts: jnp.concatenate(parts), *later)
-  return _result(beams, first, told, documents, config)
+  return _result(beams, first, told, search)
 
 
 def check_result(result: BeamResult) -> BeamResult:
@@ -166,6 +188,8 @@ class _Document(NamedTuple):
   candidates: Bool[Array, '*batch units']  # share the softmax
   selectable: Bool[Array, '*batch units']  # candidates without the stop
   start: Int[Array, '*batch']  # length of the initial plan
+  min_units: Int[Array, '*batch']
+  max_units: Int[Array, '*batch']
   constraints: Constraints
 
 
@@ -179,6 +203,17 @@ class _Beams(NamedTuple):
   origins: Int[Array, '*batch beams steps']  # beam that decided each slot
   stopped: Bool[Array, '*batch beams']
   ended: Bool[Array, '*batch beams']
+  state: Any  # what the model has read of each plan
+
+
+class _Search(NamedTuple):
+  """What the steps of a search share."""
+
+  score: Score
+  memory: Any
+  documents: _Document
+  config: DecodeConfig
+  alpha: float | Float[Array, '']
 
 
 class _Beliefs(NamedTuple):
@@ -200,12 +235,24 @@ def _documents(
   selectable = candidates
   if config.stop_unit is not None:
     selectable = candidates.at[:, config.stop_unit].set(False)
-  start = jnp.sum(plan >= 0, axis=1)
-  return _Document(candidates, selectable, start, constraints)
+
+  def limit(given: Array | None, otherwise: int) -> Int[Array, ' batch']:
+    every = jnp.full(valid.shape[0], otherwise, jnp.int32)
+    return every if given is None else jnp.asarray(given, jnp.int32)
+
+  most = limit(constraints.max_units, config.max_units)
+  return _Document(
+    candidates,
+    selectable,
+    jnp.sum(plan >= 0, axis=1),
+    limit(constraints.min_units, config.min_units),
+    jnp.minimum(most, config.max_units),
+    constraints,
+  )
 
 
 def _initial_beams(
-  plan: Int[Array, 'batch steps'], config: DecodeConfig
+  plan: Int[Array, 'batch steps'], documents: _Document, state: Any
 ) -> _Beams:
   """One hypothesis for every document."""
   plans = plan[:, None]
@@ -217,65 +264,99 @@ def _initial_beams(
     log_probs=jnp.zeros(plans.shape, jnp.float32),
     origins=jnp.zeros(plans.shape, jnp.int32),
     stopped=jnp.zeros(lengths.shape, bool),
-    ended=lengths >= config.max_units,
+    ended=lengths >= documents.max_units[:, None],
+    state=state,
   )
 
 
+def _with_state(score: Score, state: Any) -> Score:
+  if state is not None:
+    return score
+  return lambda memory, plan, state, position: (score(memory, plan), state)
+
+
 def _checked_score(
-  score: Score, memory: Any, plan: Array, shape: tuple[int, ...]
-) -> Float[Array, 'batch units']:
-  logits = score(memory, plan)
+  search: _Search, plan: Array, state: Any
+) -> tuple[Float[Array, 'batch units'], Any]:
+  shape = search.documents.candidates.shape
+  logits, state = search.score(
+    search.memory, plan, state, jnp.zeros((), jnp.int32)
+  )
   if logits.shape != shape:
     raise InputError(f'score returned {logits.shape} but valid has {shape}')
-  return logits
+  return logits, state
 
 
 def _step(
   beams: _Beams,
+  index: Int[Array, ''],
   slots: int,
-  score: Score,
-  memory: Any,
-  documents: _Document,
-  config: DecodeConfig,
+  rng: Array | None,
+  search: _Search,
 ) -> tuple[_Beams, _Beliefs]:
   """Scores and advances all beams, unless all have ended."""
-  batch, units = documents.candidates.shape
+  batch, units = search.documents.candidates.shape
 
   def run(beams: _Beams) -> tuple[_Beams, _Beliefs]:
     seen = beams.plans[:, :, :slots]
-    logits = jax.vmap(score, in_axes=(None, 1), out_axes=1)(memory, seen)
-    return _advance_all(beams, logits, documents, config)
+    score = jax.vmap(search.score, in_axes=(None, 1, 1, None), out_axes=1)
+    logits, state = score(search.memory, seen, beams.state, index)
+    beams = beams._replace(state=state)
+    noise = _noise(rng, index, (search.config.beam_size, units))
+    return _advance_all(beams, logits, noise, search)
 
   def rest(beams: _Beams) -> tuple[_Beams, _Beliefs]:
-    log_probs = jnp.full((batch, config.beam_size, units), -jnp.inf)
+    log_probs = jnp.full((batch, search.config.beam_size, units), -jnp.inf)
     return beams, _Beliefs(log_probs, jnp.zeros(batch, bool))
 
   return lax.cond(jnp.all(beams.ended), rest, run, beams)
 
 
+def _noise(
+  rng: Array | None, step: Int[Array, ''] | int, shape: tuple[int, int]
+) -> Float[Array, 'draws units'] | None:
+  """The largest of Gumbel-perturbed logits is a draw from their softmax."""
+  if rng is None:
+    return None
+  draws, units = shape
+
+  def one(key: Array) -> Float[Array, ' units']:
+    key = jax.random.fold_in(key, step)
+    return jax.random.gumbel(key, (units,), jnp.float32)
+
+  return jax.vmap(one)(jax.random.split(rng, draws))
+
+
 def _advance_all(
   beams: _Beams,
   logits: Float[Array, 'batch beams units'],
-  documents: _Document,
-  config: DecodeConfig,
+  noise: Float[Array, 'draws units'] | None,
+  search: _Search,
 ) -> tuple[_Beams, _Beliefs]:
-  advance = functools.partial(_advance, config=config)
-  return jax.vmap(advance)(beams, logits, documents)
+  advance = functools.partial(_advance, noise=noise, search=search)
+  return jax.vmap(advance)(beams, logits, search.documents)
 
 
 def _advance(
   beams: _Beams,
   logits: Float[Array, 'beams units'],
   document: _Document,
-  config: DecodeConfig,
+  noise: Float[Array, 'draws units'] | None,
+  search: _Search,
 ) -> tuple[_Beams, _Beliefs]:
   """One step of one document: any number of beams in, `beam_size` out."""
+  config = search.config
   beliefs = _beliefs(logits, beams, document)
   options = _options(beams, beliefs.log_probs, document, config)
-  decides = jnp.arange(options.shape[1]) < logits.shape[1]
-  terms = _terms(beams, document.start)[:, None] + decides[None]
-  parent, option = _best_options(_normalised(options, terms, config), config)
-  return _extend(beams, parent, option, beliefs.log_probs, config), beliefs
+  if noise is None:
+    decides = jnp.arange(options.shape[1]) < logits.shape[1]
+    terms = _terms(beams, document.start)[:, None] + decides[None]
+    scores = _normalised(options, terms, search.alpha)
+    parent, option = _best_options(scores, config)
+  else:
+    parent, option = _drawn_options(options, noise)
+  grown = _extend(beams, parent, option, beliefs.log_probs, document, config)
+  return grown, beliefs
 
 
 def _beliefs(
@@ -301,8 +382,8 @@ def _options(
 
   def masks(plan):
     known = plan, document.selectable, document.constraints
-    units = allowed_units(*known, max_units=config.max_units)
-    return units, may_stop(*known, min_units=config.min_units)
+    units = allowed_units(*known, max_units=document.max_units)
+    return units, may_stop(*known, min_units=document.min_units)
 
   allowed, stops = jax.vmap(masks)(beams.plans)
   possible = jnp.isfinite(log_probs)
@@ -333,11 +414,23 @@ def _best_options(
   return parent, jnp.where(exists, option, -1)
 
 
+def _drawn_options(
+  options: Float[Array, 'beams options'], noise: Float[Array, 'draws units']
+) -> tuple[Int[Array, ' draws'], Int[Array, ' draws']]:
+  """Every hypothesis is its own parent; the first is that of all."""
+  draws = noise.shape[0]
+  parent = jnp.arange(draws) % options.shape[0]
+  perturbed = options[parent] + jnp.pad(noise, ((0, 0), (0, 1)))
+  exists = jnp.isfinite(perturbed.max(axis=1))
+  return parent, jnp.where(exists, perturbed.argmax(axis=1), -1)
+
+
 def _extend(
   beams: _Beams,
   parent: Int[Array, ' best'],
   option: Int[Array, ' best'],
   log_probs: Float[Array, 'beams units'],
+  document: _Document,
   config: DecodeConfig,
 ) -> _Beams:
   """The hypotheses `parent`, each with its `option` carried out."""
@@ -361,7 +454,8 @@ def _extend(
     log_probs=jnp.where(slot, paid[:, None], beams.log_probs),
     origins=jnp.where(slot, parent[:, None], beams.origins),
     stopped=beams.stopped | stops,
-    ended=~grows | (lengths >= config.max_units),
+    ended=~grows | (lengths >= document.max_units),
+    state=beams.state,
   )
 
 
@@ -375,25 +469,25 @@ def _terms(
 def _normalised(
   totals: Float[Array, '*shape'],
   terms: Int[Array, '*shape'],
-  config: DecodeConfig,
+  alpha: float | Float[Array, ''],
 ) -> Float[Array, '*shape']:
-  return totals / jnp.maximum(terms, 1) ** config.length_alpha
+  return totals / jnp.maximum(terms, 1) ** alpha
 
 
 def _result(
   beams: _Beams,
   first: _Beliefs,
   later: _Beliefs,
-  documents: _Document,
-  config: DecodeConfig,
+  search: _Search,
 ) -> BeamResult:
   exists = jnp.isfinite(beams.totals)
-  terms = jnp.where(exists, _terms(beams, documents.start), 0)
-  ranking = _ranking(beams, first, later, documents.start, terms)
+  start = search.documents.start
+  terms = jnp.where(exists, _terms(beams, start), 0)
+  ranking = _ranking(beams, first, later, start, terms)
   return BeamResult(
     plans=jnp.where(exists[..., None], beams.plans, -1),
     lengths=jnp.where(exists, beams.lengths, 0),
-    scores=_normalised(beams.totals, terms, config),
+    scores=_normalised(beams.totals, terms, search.alpha),
     log_probs=jnp.where(exists[..., None], beams.log_probs, 0),
     ranking=ranking,
     stopped=exists & beams.stopped,

@@ -67,7 +67,9 @@ def _check_constraint_shapes(
   found = constraints._asdict()
   if (budget := found.pop('budget')) is not None:
     found |= {'budget.words': budget.words, 'budget.limit': budget.limit}
-  other_shapes = {'overlap': (batch, units, units), 'budget.limit': (batch,)}
+  other_shapes: dict[str, tuple[int, ...]] = {'overlap': (batch, units, units)}
+  for name in ('budget.limit', 'min_units', 'max_units'):
+    other_shapes[name] = (batch,)
   for name, array in found.items():
     needed = other_shapes.get(name, (batch, units))
     if array is not None and array.shape != needed:
@@ -119,10 +121,13 @@ def _check_required(
     )
   missing = required & ~(plan[:, :, None] == units[:, None]).any(axis=1)
   sizes = (plan >= 0).sum(axis=1) + missing.sum(axis=1)
-  if np.any(sizes > config.max_units):
+  most = np.full(len(plan), config.max_units)
+  if constraints.max_units is not None:
+    most = np.minimum(most, np.asarray(constraints.max_units))
+  if np.any(sizes > most):
     raise InputError(
-      f'plan and must_include have {sizes.max()} units but max_units is '
-      f'{config.max_units}'
+      f'plan and must_include have {_first(sizes, sizes > most)} units but '
+      f'max_units is {_first(most, sizes > most)}'
     )
   if constraints.budget is not None:
     _check_required_words(missing, plan, constraints.budget)

@@ -44,6 +44,9 @@ class Constraints(NamedTuple):
     budget: a unit that would exceed the words left is masked.
     must_include: units that every plan contains.
     must_exclude: units that no plan contains.
+    min_units: the stop is masked while the plan is shorter.
+    max_units: a plan with this many units is complete; more than those of the
+      `DecodeConfig` mean nothing.
     breaks: units of which none may follow another or begin a plan. Where plans
       begin with an explicit BEG, mark it too.
   """
@@ -54,6 +57,8 @@ class Constraints(NamedTuple):
   must_include: Bool[Array, '*batch units'] | None = None
   must_exclude: Bool[Array, '*batch units'] | None = None
   breaks: Bool[Array, '*batch units'] | None = None
+  min_units: Int[Array, '*batch'] | None = None
+  max_units: Int[Array, '*batch'] | None = None
 
 
 NO_CONSTRAINTS = Constraints()
@@ -63,7 +68,7 @@ def allowed_units(
   plan: Int[Array, ' steps'],
   selectable: Bool[Array, ' units'],
   constraints: Constraints,
-  max_units: int,
+  max_units: int | Int[Array, ''],
 ) -> Bool[Array, ' units']:
   """The units that may come next in `plan`; `selectable` has no stop unit."""
   chosen = _chosen_units(plan, selectable.shape[0])
@@ -89,7 +94,7 @@ def may_stop(
   plan: Int[Array, ' steps'],
   selectable: Bool[Array, ' units'],
   constraints: Constraints,
-  min_units: int,
+  min_units: int | Int[Array, ''],
 ) -> Bool[Array, '']:
   """Whether `plan` is long enough and has every required unit."""
   chosen = _chosen_units(plan, selectable.shape[0])

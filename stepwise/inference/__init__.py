@@ -18,6 +18,17 @@ from stepwise.inference._predict import (
   Prediction,
   Predictor,
   Reading,
+  longest_unit,
+)
+from stepwise.inference._search import (
+  Reader,
+  decode,
+  document_order,
+  draw_plans,
+  no_repeats,
+  rank_units,
+  read_documents,
+  search,
 )
 
 __all__ = [
@@ -27,12 +38,21 @@ __all__ = [
   'PredictConfig',
   'Prediction',
   'Predictor',
+  'Reader',
   'Reading',
+  'decode',
   'default_config',
   'digest_folder',
+  'document_order',
+  'draw_plans',
   'inference_buckets',
+  'longest_unit',
   'make_buckets',
+  'no_repeats',
+  'rank_units',
   'read_document',
+  'read_documents',
   'reading_limits',
+  'search',
   'write_summaries',
 ]

@@ -1,33 +1,50 @@
-"""What a trained model chooses, for documents of any size.
+"""The one driver of decoding: records in, plans with all probabilities out.
 
-One search serves all: a model that is not stepwise scores units once, and
-taking its best ones is the same search with scores that do not change and
-without a stop. So every constraint holds for both.
+Summaries, plans of tables, validation and bulk inference come through here.
+Records are grouped by size, weights stay on the device, and what is asked of a
+document (units, words, what to take and to leave) is data: asking for something
+else does not compile anything anew.
 """
 
+import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
-from stepwise.data import Buckets, Record, batches, restore_order
+from stepwise.data import (
+  Buckets,
+  PaddedRecords,
+  Record,
+  batches,
+  restore_order,
+)
 from stepwise.decoding import (
   Constraints,
   DecodeConfig,
   WordBudget,
-  beam_search,
   trigram_overlap,
 )
-from stepwise.documents import Document
 from stepwise.inference._config import PredictConfig
+from stepwise.inference._search import (
+  draw_plans,
+  rank_units,
+  read_documents,
+  search,
+)
 from stepwise.models import Batch, ModelConfig
+
+# No sum of costs is above it, and two of it are still a number.
+_UNLIMITED = 2**30
+# Rounding up shorter units than this saves nothing.
+_LEAST_UNIT = 16
+# Given plans have slots in multiples of this.
+_STEPS_GRAIN = 32
 
 
 class Budget(NamedTuple):
@@ -45,24 +62,41 @@ class Budget(NamedTuple):
 class Demands(NamedTuple):
   """What is asked of the choice for one document.
 
+  Units are counted from the first one of the document; special units count
+  back from it, so that a sentence break of `eos, eot, beg` is -3.
+
   Attributes:
-    budget: None = as the configuration says.
-    must_include: units of the document that are chosen in any case.
+    budget: None = units cost nothing.
+    must_include: units that are chosen in any case.
+    must_exclude: units that are not chosen.
+    candidates: which units of the document may be chosen, such as its sentences
+      but not its headings; None = all of them.
+    repeatable: units that may be chosen again.
+    min_units, max_units: of a plan; None = as the configuration says.
   """
 
   budget: Budget | None = None
   must_include: tuple[int, ...] = ()
+  must_exclude: tuple[int, ...] = ()
+  candidates: Sequence[bool] | None = None
+  repeatable: tuple[int, ...] = ()
+  min_units: int | None = None
+  max_units: int | None = None
 
 
 class Reading(NamedTuple):
-  """A document, what the model reads of it, and what is asked."""
+  """A document or table, what the model reads of it, and what is asked.
 
-  document: Document
+  Trigrams are blocked by the words of `document.units`; nothing else is asked
+  of it.
+  """
+
+  document: Any
   record: Record
   demands: Demands = Demands()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Prediction:
   """What a model chose of one document, and what it thought of the others.
 
@@ -71,26 +105,33 @@ class Prediction:
   the same at every step.
 
   Attributes:
-    units: indices among the units of the document, in the order of choice.
+    units: indices among the units of the document, in the order of choice;
+      special ones are negative.
     log_probs: of every choice; one more, of the stop, if the model stopped.
     rankings: log-probabilities of all units read, at every choice.
+    specials: those of the special units.
     stops: those of the stop; -inf where there is none.
+    score: of the whole plan, by which plans are compared.
+    drawn: units of plans drawn from the model, as many as were asked for.
     broken: a score was not a number: nothing here means anything.
   """
 
   units: tuple[int, ...]
   log_probs: Float[np.ndarray, ' steps']
   rankings: Float[np.ndarray, 'steps units']
+  specials: Float[np.ndarray, 'steps special']
   stops: Float[np.ndarray, ' steps']
+  score: float = 0.0
+  drawn: tuple[tuple[int, ...], ...] = ()
   broken: bool = False
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Predictor:
-  """A model with its parameters.
+  """A model with its parameters, which it puts on the device.
 
   Attributes:
-    model: its configuration, or a baseline.
+    model: its configuration, or that of a baseline.
     params: its parameters.
     config: how it chooses.
     buckets: sizes of batches; jit compiles once for each.
@@ -102,10 +143,9 @@ class Predictor:
   buckets: Buckets
 
   def __post_init__(self) -> None:
-    if not self.model.stepwise:
-      return
+    object.__setattr__(self, 'params', jax.device_put(self.params))
     begin, never = self.model.begin_unit, self.config.decode.never
-    if begin not in never:
+    if self.model.stepwise and begin not in never:
       raise InputError(
         f'decode.never is {never}, must have unit {begin}, the BEG of the'
         ' model.'
@@ -122,114 +162,186 @@ class Predictor:
       list(units) if self.model.stepwise else sorted(units) for units in chosen
     ]
 
-  def predict(self, readings: Sequence[Reading]) -> list[Prediction]:
-    """What is chosen of every document, with the probabilities."""
+  def predict(
+    self, readings: Sequence[Reading], *, draws: int = 0, seed: int = 0
+  ) -> list[Prediction]:
+    """What is chosen of every document, with the probabilities.
+
+    Args:
+      readings: the documents.
+      draws: plans to draw from a stepwise model, besides the best one.
+      seed: of the draws.
+    """
+    if draws and not self.model.stepwise:
+      raise InputError(f'draws is {draws}, but the model is not stepwise.')
     grouped = batches(
       (reading.record for reading in readings),
       self.buckets,
       steps=1,
       batch_size=self.config.batch_size,
     )
+    asked = functools.partial(self._rows, readings, draws=draws, seed=seed)
     found = restore_order(
-      (batch.index, self._rows(readings, batch.index, batch.arrays))
-      for batch in grouped
+      (batch.index, asked(batch.index, batch.arrays)) for batch in grouped
     )
+    stop = self.config.decode.stop_unit if self.model.stepwise else None
     return [
-      _prediction(reading.record, *row, stop=self._decode.stop_unit)
+      _prediction(reading.record, row, stop)
       for reading, row in zip(readings, found, strict=True)
     ]
 
-  @property
-  def _decode(self) -> DecodeConfig:
-    if self.model.stepwise:
-      return self.config.decode
-    return DecodeConfig(max_units=self.config.top_k)
+  def rank(
+    self, readings: Sequence[Reading], plans: Sequence[Sequence[int]]
+  ) -> list[Float[np.ndarray, 'choices units']]:
+    """Log-probabilities of all units at every step of given plans.
+
+    The last row is of what would follow the plan. Units are those of records,
+    special ones included, both in the plans and in the result.
+    """
+    longest = max((len(plan) for plan in plans), default=0)
+    steps = -(-max(longest, 1) // _STEPS_GRAIN) * _STEPS_GRAIN
+    if self.model.limits.plan:
+      steps = min(steps, self.model.limits.plan)
+    grouped = batches(
+      [
+        _with_plan(r.record, plan)
+        for r, plan in zip(readings, plans, strict=True)
+      ],
+      self.buckets,
+      steps=steps,
+      batch_size=self.config.batch_size,
+    )
+    found = restore_order(
+      (batch.index, self._ranked(batch)) for batch in grouped
+    )
+    return [
+      rows[: len(plan) + 1, : reading.record.num_units]
+      for rows, plan, reading in zip(found, plans, readings, strict=True)
+    ]
+
+  def _ranked(self, batch: PaddedRecords) -> Any:
+    names = 'tokens', 'unit_ids', 'valid', 'plan'
+    read: Any = {name: batch.arrays[name] for name in names}
+    config = dataclasses.replace(
+      self.config.decode, max_units=read['plan'].shape[1], min_units=0, stages=1
+    )
+    return jax.device_get(
+      _rank(
+        self.model,
+        self.model.build_for(longest_unit(read['unit_ids'])),
+        {'params': self.params},
+        Batch(**read),
+        config,
+      )
+    )
 
   def _rows(
     self,
     readings: Sequence[Reading],
     index: np.ndarray,
     arrays: dict[str, np.ndarray],
-  ) -> Iterator[tuple[Any, ...]]:
+    *,
+    draws: int,
+    seed: int,
+  ) -> Iterator['_Chosen']:
     rows = [readings[position] if position >= 0 else None for position in index]
-    blocking = self.config.trigram_blocking
     # As they are: `Batch.of` would compile a program for every shape.
     read: Any = {k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
+    config = self._search_config(rows)
     chosen = _choose(
-      self.model.build(),
+      self.model,
+      self.model.build_for(longest_unit(arrays['unit_ids'])),
       {'params': self.params},
       Batch(**read),
-      _constraints(rows, arrays['valid'], blocking=blocking),
-      self.model.stepwise,
-      self._decode,
+      self._constraints(rows, arrays['valid']),
+      np.float32(self.config.decode.length_alpha),
+      jax.random.key(seed) if draws else None,
+      config,
+      draws,
     )
-    return zip(*jax.device_get(chosen), strict=True)
+    return (_Chosen(*row) for row in zip(*jax.device_get(chosen), strict=True))
+
+  def _limits(self, demands: Demands) -> tuple[int, int]:
+    """Least and most units of a plan."""
+    decode = self.config.decode
+    least, most = decode.min_units, decode.max_units
+    if not self.model.stepwise:
+      least, most = 0, self.config.top_k
+    if demands.min_units is not None:
+      least = demands.min_units
+    if demands.max_units is not None:
+      most = demands.max_units
+    return least, max(most, len(demands.must_include))
+
+  def _search_config(self, rows: Sequence[Reading | None]) -> DecodeConfig:
+    """What the program depends on; limits of documents are data.
+
+    If more units are asked for than usual, their number is rounded up, so that
+    one program serves many.
+    """
+    decode = self.config.decode
+    usual = decode.max_units if self.model.stepwise else self.config.top_k
+    asked = max(self._limits(row.demands)[1] for row in rows if row)
+    steps = usual if asked <= usual else 1 << (asked - 1).bit_length()
+    if self.model.stepwise and self.model.limits.plan:
+      steps = min(steps, self.model.limits.plan)
+    return dataclasses.replace(
+      decode, max_units=steps, min_units=0, length_alpha=0.0
+    )
+
+  def _constraints(
+    self,
+    rows: Sequence[Reading | None],
+    valid: Bool[np.ndarray, 'batch units'],
+  ) -> Constraints:
+    """Always the same arrays, so that a new wish compiles nothing."""
+    shape: Any = valid.shape
+    rows_only = shape[:1]
+    blocking = self.config.trigram_blocking
+    made: Any = {
+      'repeatable': np.zeros(shape, bool),
+      'overlap': _overlaps(rows, shape) if blocking else None,
+      'must_include': np.zeros(shape, bool),
+      'must_exclude': np.zeros(shape, bool),
+      'min_units': np.zeros(rows_only, np.int32),
+      'max_units': np.zeros(rows_only, np.int32),
+    }
+    costs: Any = np.zeros(shape, np.int32)
+    limits: Any = np.full(rows_only, _UNLIMITED, np.int32)
+    constraints = Constraints(**made, budget=WordBudget(costs, limits))
+    for index, row in enumerate(rows):
+      if row:
+        _demand(constraints, index, row)
+        least, most = self._limits(row.demands)
+        made['min_units'][index], made['max_units'][index] = least, most
+    return constraints
 
 
-def _prediction(
-  record: Record,
-  plan: np.ndarray,
-  log_probs: np.ndarray,
-  ranking: np.ndarray,
-  stopped: np.bool_,
-  broken: np.bool_,
-  stop: int | None,
-) -> Prediction:
-  """Units without the special ones, and only the steps that were taken."""
-  units = plan[plan >= 0]
-  steps = len(units) + int(stopped)
-  ranking = ranking[:steps]
-  none = np.full(len(ranking), -np.inf, ranking.dtype)
-  return Prediction(
-    tuple(int(unit) - record.special for unit in units),
-    log_probs[:steps],
-    ranking[:, record.special : record.num_units],
-    none if stop is None else ranking[:, stop],
-    bool(broken),
-  )
+def _demand(made: Any, index: int, row: Reading) -> None:
+  """Writes what is asked of one document into the arrays of all."""
+  record, demands = row.record, row.demands
+  first, last = record.special, record.num_units
+
+  def mark(mask: np.ndarray, units: Sequence[int]) -> None:
+    mask[index, [first + unit for unit in units]] = True
+
+  mark(made.repeatable, demands.repeatable)
+  mark(made.must_include, demands.must_include)
+  mark(made.must_exclude, demands.must_exclude)
+  if demands.candidates is not None:
+    closed = ~np.asarray(demands.candidates, bool)[: last - first]
+    made.must_exclude[index, first:last] |= closed
+  if demands.budget:
+    costs = demands.budget.costs[: last - first]
+    made.budget.words[index, first:last] = costs
+    made.budget.limit[index] = demands.budget.limit
 
 
-def _constraints(
-  rows: Sequence[Reading | None],
-  valid: Bool[np.ndarray, 'batch units'],
-  *,
-  blocking: bool,
-) -> Constraints:
-  """Arrays only of what any document asks for: jit compiles for each set."""
-  demands = [row.demands for row in rows if row]
-  masks: dict[str, Any] = {'repeatable': np.zeros_like(valid)}
-  if blocking:
-    masks['overlap'] = _overlaps(rows, valid.shape)
-  if any(demand.budget for demand in demands):
-    masks['budget'] = _budgets(rows, valid.shape)
-  if any(demand.must_include for demand in demands):
-    masks['must_include'] = _required(rows, valid.shape)
-  return Constraints(**masks)
-
-
-def _required(
-  rows: Sequence[Reading | None], shape: tuple[int, ...]
-) -> Bool[np.ndarray, 'batch units']:
-  required = np.zeros(shape, bool)
-  for index, row in enumerate(rows):
-    if row:
-      for unit in row.demands.must_include:
-        required[index, row.record.special + unit] = True
-  return required
-
-
-def _budgets(
-  rows: Sequence[Reading | None], shape: tuple[int, ...]
-) -> WordBudget:
-  costs: Any = np.zeros(shape, np.int32)
-  limits: Any = np.zeros(shape[0], np.int32)
-  for index, row in enumerate(rows):
-    if row and (budget := row.demands.budget):
-      record = row.record
-      read = budget.costs[: record.num_units - record.special]
-      costs[index, record.special : record.num_units] = read
-      limits[index] = budget.limit
-  return WordBudget(costs, limits)
+def longest_unit(unit_ids: Int[np.ndarray, 'batch length']) -> int:
+  """Tokens of the longest unit of a batch, rounded up to keep programs few."""
+  lengths = [np.bincount(row[row >= 0], minlength=1).max() for row in unit_ids]
+  longest = max([_LEAST_UNIT, *map(int, lengths)])
+  return 1 << (longest - 1).bit_length()
 
 
 def _overlaps(
@@ -246,64 +358,85 @@ def _overlaps(
 
 
 class _Chosen(NamedTuple):
-  """The best plan of every document, as `BeamResult` has all of them."""
+  """The best plan, as `BeamResult` has all of them, and plans drawn."""
 
-  plans: Int[Array, 'batch steps']
-  log_probs: Float[Array, 'batch steps']
-  ranking: Float[Array, 'batch steps units']
-  stopped: Bool[Array, ' batch']
-  broken: Bool[Array, ' batch']
+  plan: Int[Array, '*batch steps']
+  log_probs: Float[Array, '*batch steps']
+  ranking: Float[Array, '*batch steps units']
+  score: Float[Array, '*batch']
+  stopped: Bool[Array, '*batch']
+  broken: Bool[Array, '*batch']
+  drawn: Int[Array, '*batch draws steps']
 
 
-@functools.partial(jax.jit, static_argnums=(0, 4, 5))
+@functools.partial(jax.jit, static_argnums=(0, 1, 4))
+def _rank(
+  model: ModelConfig,
+  module: nn.Module,
+  variables: Any,
+  batch: Batch,
+  config: DecodeConfig,
+) -> Float[Array, 'batch choices units']:
+  assert batch.plan is not None, 'Predictor.rank'
+  # After the last unit there is one more choice to read.
+  room = dataclasses.replace(config, max_units=config.max_units + 1)
+  reader = read_documents(model, variables, batch, room, module)
+  return rank_units(reader, batch.valid, config, batch.plan)
+
+
+def _with_plan(record: Record, plan: Sequence[int]) -> dict[str, np.ndarray]:
+  return {
+    'tokens': record.tokens,
+    'unit_ids': record.unit_ids,
+    'plan': np.array(plan, np.int32),
+  }
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 7, 8))
 def _choose(
+  model: ModelConfig,
   module: nn.Module,
   variables: Any,
   batch: Batch,
   constraints: Constraints,
-  stepwise: bool,
+  length_alpha: Float[Array, ''],
+  rng: Array | None,
   config: DecodeConfig,
+  draws: int,
 ) -> _Chosen:
-  memory: Any = module.apply(variables, batch, method='encode')
-  if not stepwise:
-    logits: Any = module.apply(variables, memory, method='score')
-    return _take_best(logits, batch.valid, constraints, config)
-
-  def score(memory: Any, plan: Int[Array, 'batch steps']) -> Any:
-    return module.apply(variables, memory, plan, method='score')
-
-  return _search(score, memory, batch.valid, constraints, config)
-
-
-def _search(
-  score: Callable[..., Any],
-  memory: Any,
-  valid: Bool[Array, 'batch units'],
-  constraints: Constraints,
-  config: DecodeConfig,
-) -> _Chosen:
-  found = beam_search(score, memory, valid, config, constraints=constraints)
+  reader = read_documents(model, variables, batch, config, module)
+  found = search(reader, batch.valid, config, constraints, length_alpha)
+  drawn = found.plans[:, :0]
+  if rng is not None:
+    drawn = draw_plans(reader, batch.valid, config, constraints, rng, draws)
   return _Chosen(
     found.plans[:, 0],
     found.log_probs[:, 0],
     found.ranking[:, 0],
+    found.scores[:, 0],
     found.stopped[:, 0],
     found.broken,
+    drawn,
   )
 
 
-def _take_best(
-  logits: Float[Array, 'batch units'],
-  valid: Bool[Array, 'batch units'],
-  constraints: Constraints,
-  config: DecodeConfig,
-) -> _Chosen:
-  """The search over scores that no choice changes: the best units."""
-  found = _search(lambda all, _: all, logits, valid, constraints, config)
-  # What such a model was trained to tell of every unit by itself.
-  single = jnp.where(valid, jax.nn.log_sigmoid(logits), -jnp.inf)
-  taken = jnp.maximum(found.plans, 0)
-  return found._replace(
-    log_probs=jnp.take_along_axis(single, taken, axis=1),
-    ranking=jnp.broadcast_to(single[:, None], found.ranking.shape),
+def _prediction(record: Record, row: _Chosen, stop: int | None) -> Prediction:
+  """Only the steps that were taken, and only the units that were read."""
+  units = _units(record, row.plan)
+  steps = len(units) + int(row.stopped)
+  ranking = np.asarray(row.ranking)[:steps]
+  none = np.full(len(ranking), -np.inf, ranking.dtype)
+  return Prediction(
+    units,
+    np.asarray(row.log_probs)[:steps],
+    ranking[:, record.special : record.num_units],
+    ranking[:, : record.special],
+    none if stop is None else ranking[:, stop],
+    float(row.score),
+    tuple(_units(record, plan) for plan in np.asarray(row.drawn)),
+    bool(row.broken),
   )
+
+
+def _units(record: Record, plan: Any) -> tuple[int, ...]:
+  return tuple(int(unit) - record.special for unit in plan if unit >= 0)

@@ -27,8 +27,10 @@ from stepwise.layers._hierarchical import (
   HierarchicalConfig,
   HierarchicalEncoder,
   HierarchicalMemory,
+  masked_mean,
+  mean_by_unit,
 )
-from stepwise.layers._modules import Dense
+from stepwise.layers._modules import Dense, Embedding, Norm
 from stepwise.layers._plot import pattern_kinds, plot_pattern
 from stepwise.layers._positions import (
   distance_labels,
@@ -87,6 +89,7 @@ __all__ = [
   'Dropout',
   'ETCConfig',
   'ETCEncoder',
+  'Embedding',
   'EncoderDecoder',
   'GlobalLocalAttention',
   'GlobalLocalLayer',
@@ -98,6 +101,7 @@ __all__ = [
   'LayerCache',
   'MeshAxes',
   'MultiHeadAttention',
+  'Norm',
   'PairStructure',
   'RelativeTable',
   'RelativeTables',
@@ -119,6 +123,8 @@ __all__ = [
   'init_sharded',
   'key_mask',
   'make_mesh',
+  'masked_mean',
+  'mean_by_unit',
   'member_label',
   'num_labels',
   'num_params',

@@ -25,7 +25,6 @@ from stepwise.models._etcsum import (
   ETCSum,
   ETCSumConfig,
   assemble,
-  fit_summary,
 )
 from stepwise.models._hibert import HiBERT, HiBERTConfig
 from stepwise.models._losses import (
@@ -40,7 +39,6 @@ from stepwise.models._pointer import (
   PointerPlanner,
   prefix_loss,
 )
-from stepwise.models._pointer_search import greedy_plans
 from stepwise.models._realizer import RealizerConfig
 from stepwise.models._systems import (
   BEG,
@@ -48,11 +46,7 @@ from stepwise.models._systems import (
   NEWS_DECODING,
   SYSTEMS,
   System,
-  choose_units,
-  decode,
   find_system,
-  no_repeats,
-  select,
 )
 
 __all__ = [
@@ -83,20 +77,14 @@ __all__ = [
   'RealizerConfig',
   'System',
   'assemble',
-  'choose_units',
   'count_params',
   'cross_entropy',
-  'decode',
   'extractive_loss',
   'find_config',
   'find_kind',
   'find_system',
-  'fit_summary',
-  'greedy_plans',
-  'no_repeats',
   'prefix_loss',
   'register_model',
-  'select',
   'step_contexts',
   'stepwise_loss',
   'stored_name',

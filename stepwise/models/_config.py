@@ -90,7 +90,9 @@ class ModelConfig:
     needs_weights: False for baselines.
     needs_targets: it looks at what it should choose, as an oracle does.
     gives_probabilities: its scores mean some.
-    incremental: the module can read a plan unit by unit, see `greedy_plans`.
+    incremental: the module can read a plan unit by unit too: it has
+      `begin_plan(memory, steps) -> state` and `extend_plan(memory, state, unit,
+      position) -> (logits, state)`.
     begin_unit: the unit that opens every plan; None = it is not stepwise.
     vocab: rows of the token table.
     embed: width of the states.
@@ -109,6 +111,14 @@ class ModelConfig:
   def build(self) -> nn.Module:
     """The module: `encode(batch)` and `score(memory, plan)`."""
     raise NotImplementedError
+
+  def build_for(self, unit_tokens: int) -> nn.Module:
+    """The module for documents without units longer than this.
+
+    It may leave out work that longer ones would need; scores are the same.
+    """
+    del unit_tokens
+    return self.build()
 
   @property
   def stepwise(self) -> bool:

@@ -25,7 +25,12 @@ from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
-from stepwise.layers import ETCConfig, ETCEncoder, UnitStructure
+from stepwise.layers import (
+  ETCConfig,
+  ETCEncoder,
+  UnitStructure,
+  mean_by_unit,
+)
 from stepwise.models._batch import (
   Batch,
   Ragged,
@@ -40,7 +45,7 @@ from stepwise.models._config import (
   PretrainedParts,
   replace_settings,
 )
-from stepwise.models._scorer import Scorer, mean_of_units, with_begin
+from stepwise.models._scorer import Scorer, with_begin
 
 # What other encoders call these settings.
 _SETTINGS = {'norm_epsilon': 'epsilon', 'remat': 'remat_period'}
@@ -107,6 +112,9 @@ class ETCSumConfig(ModelConfig):
   def build(self) -> 'ETCSum':
     return ETCSum(self)
 
+  def build_for(self, unit_tokens: int) -> 'ETCSum':
+    return ETCSum(self, unit_tokens)
+
   def twin(self) -> 'ETCSumConfig':
     return replace(self, begin_unit=None)
 
@@ -140,8 +148,9 @@ class ETCSum(nn.Module):
   Attributes:
     config: its sizes.
     unit_tokens: no unit that a plan can have is longer: a plan of k slots gets
-      room for BEG and k such units. None = room for `summary_tokens`, however
-      few the slots. See `fit_summary`.
+      room for BEG and k such units, and no plan, in whatever order and with
+      repeats, loses a token. None = room for `summary_tokens`, however few the
+      slots.
   """
 
   config: ETCSumConfig
@@ -191,26 +200,7 @@ class ETCSum(nn.Module):
     if self.config.pooling == 'first':
       return take(long, inputs.unit_starts)
     num_units = inputs.unit_starts.shape[1]
-    return mean_of_units(long, inputs.document_units, num_units)
-
-
-def fit_summary(
-  model: nn.Module,
-  unit_ids: Int[np.ndarray, 'batch length'],
-  multiple: int = 16,
-) -> nn.Module:
-  """The same model, without room for summaries longer than these can become.
-
-  No plan, in whatever order and with repeats, loses a token, so scores stay
-  the same and take less time. Called on the host: the length of the longest
-  unit, rounded up to a `multiple` to keep shapes few, is part of the program.
-  Models other than ETCSum have no such room and stay as they are.
-  """
-  if not isinstance(model, ETCSum):
-    return model
-  lengths = [np.bincount(row[row >= 0], minlength=1) for row in unit_ids]
-  longest = max((int(row.max()) for row in lengths), default=0)
-  return model.clone(unit_tokens=max(1, -(-longest // multiple)) * multiple)
+    return mean_by_unit(long, inputs.document_units, num_units)
 
 
 class ETCSumInputs(NamedTuple):

@@ -20,12 +20,15 @@ from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers import (
   Dense,
+  Embedding,
   KeyValues,
+  Norm,
   TransformerConfig,
   TransformerEncoder,
   TransformerLayer,
   causal_mask,
   key_mask,
+  masked_mean,
 )
 from stepwise.models._batch import Batch, take
 from stepwise.models._config import (
@@ -124,10 +127,14 @@ class PointerMemory(NamedTuple):
   units: Float[Array, 'batch units embed']
   keys: Float[Array, 'batch units embed']
   mask: Bool[Array, 'batch units']
+  crossed: tuple[KeyValues, ...]  # What every plan layer reads of the units.
 
 
 class PointerPlanner(nn.Module):
-  """`encode` once per document; `score` a plan, or `score_prefixes` of it."""
+  """`encode` once per document; `score` a plan, or `score_prefixes` of it.
+
+  Or read a plan unit by unit: `begin_plan`, then `extend_plan`.
+  """
 
   config: PointerConfig
 
@@ -140,12 +147,10 @@ class PointerPlanner(nn.Module):
     self.plan_layers = [
       TransformerLayer(encoder, cross=True) for _ in range(config.plan_layers)
     ]
-    self.plan_position = nn.Embed(
-      config.plan_positions,
-      encoder.embed,
-      embedding_init=nn.initializers.normal(0.02),
+    self.plan_position = Embedding(
+      config.plan_positions, encoder.embed, ('positions', 'embed')
     )
-    self.unit_norm, self.plan_norm = nn.LayerNorm(), nn.LayerNorm()
+    self.unit_norm, self.plan_norm = Norm(1e-6), Norm(1e-6)
     self.key = Dense((encoder.embed,), ('embed', 'kv'))
     self.query = Dense((encoder.embed,), ('embed', 'kv'))
 
@@ -163,12 +168,12 @@ class PointerPlanner(nn.Module):
     rows = grid.tokens.shape[0] * grid.tokens.shape[1]
     tokens, mask = (array.reshape(rows, -1) for array in grid)
     states = self.tokens(tokens, mask, deterministic=deterministic)
-    total = jnp.sum(states, axis=1, where=mask[..., None])
-    mean = total / jnp.maximum(mask.sum(axis=1), 1)[:, None]
+    mean = masked_mean(states, mask)
     units = self.unit_norm(mean.reshape(*batch.valid.shape, -1))
     for layer in self.table_layers:
       units = layer(units, key_mask(batch.valid), deterministic)
-    return PointerMemory(units, self.key(units), batch.valid)
+    crossed = (layer.cross_keys_values(units) for layer in self.plan_layers)
+    return PointerMemory(units, self.key(units), batch.valid, tuple(crossed))
 
   def score(
     self,
@@ -190,16 +195,18 @@ class PointerPlanner(nn.Module):
     """`score` of `plan[:0]`, `plan[:1]` ... and the whole plan."""
     return self._logits(memory, self._read(memory, plan, deterministic))
 
-  def crossed(self, memory: PointerMemory) -> tuple[KeyValues, ...]:
-    """What every plan layer reads of the table."""
-    return tuple(
-      layer.cross_keys_values(memory.units) for layer in self.plan_layers
-    )
+  def begin_plan(
+    self, memory: PointerMemory, steps: int
+  ) -> tuple[KeyValues, ...]:
+    """What the layers have read of a plan before its first unit: nothing."""
+    rows, encoder = memory.mask.shape[0], self.config.encoder
+    shape = rows, steps, encoder.heads, encoder.embed // encoder.heads
+    empty = jnp.zeros(shape, memory.units.dtype)
+    return (KeyValues(empty, empty),) * self.config.plan_layers
 
-  def extend(
+  def extend_plan(
     self,
     memory: PointerMemory,
-    crossed: tuple[KeyValues, ...],
     past: tuple[KeyValues, ...],
     unit: Int[Array, 'batch 1'],
     position: Int[Array, ''] | int,
@@ -209,7 +216,7 @@ class PointerPlanner(nn.Module):
     states = self.plan_norm(take(memory.units, unit) + place)
     present = []
     for layer, read, before in zip(
-      self.plan_layers, crossed, past, strict=True
+      self.plan_layers, memory.crossed, past, strict=True
     ):
       states, now = layer.attend_past(states, before, position)
       states = layer.attend_cross(states, read, key_mask(memory.mask))
@@ -236,8 +243,7 @@ class PointerPlanner(nn.Module):
     states = self.plan_norm(states)
     # Empty slots come last: no filled one attends to them.
     before = causal_mask(length)
-    crossed = self.crossed(memory)
-    for layer, read in zip(self.plan_layers, crossed, strict=True):
+    for layer, read in zip(self.plan_layers, memory.crossed, strict=True):
       states = layer.attend_self(states, before, deterministic)
       states = layer.attend_cross(
         states, read, key_mask(memory.mask), deterministic

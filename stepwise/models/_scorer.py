@@ -1,6 +1,5 @@
-"""What the models share: the scoring head, pooling, and BEG."""
+"""What the models share: the scoring head, and BEG."""
 
-import jax
 import jax.numpy as jnp
 from flax import linen as nn
 
@@ -33,25 +32,3 @@ def with_begin(
     return None
   begin = jnp.full((plan.shape[0], 1), begin_unit, plan.dtype)
   return jnp.concatenate([begin, plan], axis=1)
-
-
-def mean_of_units(
-  states: Float[Array, 'batch length embed'],
-  unit_ids: Int[Array, 'batch length'],
-  num_units: int,
-) -> Float[Array, 'batch units embed']:
-  """Mean state of the tokens of every unit; tokens of unit -1 count nowhere.
-
-  The sum is in float32: a long unit would lose its last tokens in less.
-  """
-  wide = jnp.promote_types(states.dtype, jnp.float32)
-
-  def one(states, unit_ids):
-    # An index past the end is dropped, as padding should be.
-    index = jnp.where(unit_ids < 0, num_units, unit_ids)
-    total = jax.ops.segment_sum(states.astype(wide), index, num_units)
-    count = jax.ops.segment_sum(jnp.ones_like(index), index, num_units)
-    mean = total / jnp.maximum(count, 1)[:, None].astype(wide)
-    return mean.astype(states.dtype)
-
-  return jax.vmap(one)(states, unit_ids)

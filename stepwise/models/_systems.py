@@ -1,26 +1,15 @@
 """Every row of the paper's Table 1 as one name, and how it chooses units."""
 
 from dataclasses import dataclass
-from typing import Any
-
-import jax.numpy as jnp
-from flax import linen as nn
 
 from stepwise._errors import InputError
-from stepwise._typing import Array, Bool, Int
 from stepwise.decoding import (
-  BeamResult,
-  Constraints,
   DecodeConfig,
-  beam_search,
-  select_top_k,
 )
 from stepwise.models._baselines import (
   LeadConfig,
-  OracleChooser,
   OracleConfig,
 )
-from stepwise.models._batch import Batch
 from stepwise.models._config import ModelConfig, find_config
 
 # Units of news begin with [EOT, BEG].
@@ -170,74 +159,3 @@ def find_system(name: str) -> System:
       f'no system is named {name!r}, there are {", ".join(SYSTEMS)}.'
     )
   return SYSTEMS[name]
-
-
-def decode(
-  model: nn.Module,
-  variables: Any,
-  batch: Batch,
-  config: DecodeConfig = NEWS_DECODING,
-  constraints: Constraints | None = None,
-) -> BeamResult:
-  """Plans of a stepwise model: encoded once, then searched, all inside jit.
-
-  Without constraints no unit is repeated.
-  """
-  if not batch.valid.shape[1]:
-    raise InputError('the batch has no units, there is nothing to choose.')
-  if constraints is None:
-    constraints = no_repeats(batch.valid)
-  memory = model.apply(variables, batch, method='encode')
-
-  def score(memory: Any, plan: Int[Array, 'batch steps']) -> Any:
-    return model.apply(variables, memory, plan, method='score')
-
-  return beam_search(
-    score, memory, batch.valid, config, constraints=constraints
-  )
-
-
-def select(
-  model: nn.Module,
-  variables: Any,
-  batch: Batch,
-  k: int = TOP_K,
-  overlap: Bool[Array, 'batch units units'] | None = None,
-) -> Int[Array, 'batch k']:
-  """The best units of a non-stepwise model, in document order."""
-  memory = model.apply(variables, batch, method='encode')
-  logits: Any = model.apply(variables, memory, method='score')
-  return select_top_k(logits, batch.valid, k, overlap)
-
-
-def no_repeats(
-  valid: Bool[Array, 'batch units'],
-  overlap: Bool[Array, 'batch units units'] | None = None,
-) -> Constraints:
-  """Every unit at most once, and with `overlap` no shared trigram."""
-  return Constraints(repeatable=jnp.zeros_like(valid), overlap=overlap)
-
-
-def choose_units(
-  system: System,
-  model: nn.Module,
-  variables: Any,
-  batch: Batch,
-  overlap: Bool[Array, 'batch units units'] | None = None,
-) -> Int[Array, 'batch steps']:
-  """Units any system chooses, -1 = empty; `overlap` if it blocks trigrams."""
-  if system.trigram_blocking != (overlap is not None):
-    raise InputError(
-      f'overlap is {"given" if overlap is not None else "missing"} but'
-      f' trigram_blocking of {system.name} is {system.trigram_blocking}.'
-    )
-  if not system.stepwise:
-    return select(model, variables, batch, overlap=overlap)
-  config = NEWS_DECODING
-  if isinstance(model, OracleChooser) and batch.targets is not None:
-    # As many units as the oracle has, not as many as models may choose.
-    config = DecodeConfig(
-      max_units=batch.targets.shape[1], stop_unit=EOT, never=(BEG,)
-    )
-  constraints = no_repeats(batch.valid, overlap)
-  return decode(model, variables, batch, config, constraints).plans[:, 0]

@@ -1,29 +1,23 @@
-"""Content plans of games by a trained stepwise model."""
+"""Content plans of tables by a trained stepwise model."""
 
+import dataclasses
 import functools
+import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from flax import linen as nn
-from jax import lax
 
 from stepwise._errors import InputError
-from stepwise._typing import Array, Bool, Float, Int
+from stepwise._typing import Float
 from stepwise.checkpoints import Bundle, load_bundle
-from stepwise.data import Record, pad_batch
-from stepwise.decoding import Constraints, DecodeConfig
-from stepwise.models import (
-  Batch,
-  decode,
-  greedy_plans,
-)
+from stepwise.data import Buckets
+from stepwise.decoding import DecodeConfig
+from stepwise.inference import Demands, PredictConfig, Predictor, Reading
+from stepwise.models import ModelConfig
 from stepwise.planning._consensus import inclusion, revise
 from stepwise.rotowire import Game, read_table, with_names
 from stepwise.tables import (
@@ -36,13 +30,13 @@ from stepwise.tables import (
 )
 
 _STOP, _BEGIN = SPECIAL_UNITS.index('eot'), SPECIAL_UNITS.index('beg')
-# Batches have sizes in multiples of these, so that few are compiled.
 # Units of a plan where a model sets no limit of its own.
 _MAX_STEPS = 256
-_UNITS_GRAIN, _TOKENS_GRAIN, _STEPS_GRAIN = 64, 1024, 32
+# What a bundle remembers of how its model plans.
+OPTIONS_FILE = 'planner.json'
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class PlannerOptions:
   """How plans are searched.
 
@@ -50,13 +44,10 @@ class PlannerOptions:
     table: what the model reads of a game, a name of `stepwise.rotowire.TABLES`.
     max_units: of the table; None = its own limit.
     max_steps: of a plan, breaks counted; None = as many as the model reads.
-    min_steps: before them a plan does not end.
     beam_size: 1 is the paper's greedy search.
-    no_empty_sentences: forbids a break after a break, and as the first unit.
-    batch_size: games planned together.
+    batch_size: tables planned together.
     samples: plans drawn from the model that the best one is revised by, see
-      `stepwise.planning.revise`; 0 = it is left as it is. Only for the pointer
-      planner.
+      `stepwise.planning.revise`; 0 = it is left as it is.
     threshold: share of samples that an entry of a revised plan is in.
     seed: of the samples.
   """
@@ -64,21 +55,15 @@ class PlannerOptions:
   table: str = 'paper'
   max_units: int | None = None
   max_steps: int | None = None
-  min_steps: int = 1
   beam_size: int = 1
-  no_empty_sentences: bool = False
   batch_size: int = 16
   samples: int = 0
   threshold: float = 0.3
   seed: int = 0
 
-
-# Of pointer planners, such as the one that comes with the package. They are
-# trained on plans of at most 72 steps; the threshold was chosen on validation
-# games 0 to 213.
-POINTER_OPTIONS = PlannerOptions(
-  table='roles', max_steps=72, batch_size=64, samples=16, threshold=0.25
-)
+  def to_json(self) -> str:
+    """As a bundle keeps them, in its file `OPTIONS_FILE`."""
+    return json.dumps(dataclasses.asdict(self), indent=2) + '\n'
 
 
 class PlanTrace(NamedTuple):
@@ -96,7 +81,7 @@ class PlanTrace(NamedTuple):
   probabilities: Float[np.ndarray, 'steps units']
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Planner:
   """A trained model, and how it plans.
 
@@ -114,111 +99,95 @@ class Planner:
         f'a planner begins its plans with unit {_BEGIN} of {SPECIAL_UNITS}; '
         f'this {type(config).__name__} is of another kind.'
       )
-    if self.options.samples and not (
-      config.incremental and self.options.beam_size == 1
-    ):
-      raise InputError(
-        f'samples is {self.options.samples}; only the pointer planner with '
-        'one beam draws samples.'
-      )
     if self.bundle.tokenizer is None:
       raise InputError('the model has no tokeniser: it cannot read tables.')
 
   def __call__(self, games: Sequence[Game]) -> list[Plan]:
     """Plans of games, in their order."""
+    plans = self.plan_tables([self._read(game) for game in games])
+    if self.options.table != 'roles':
+      return plans
+    # That table has no names.
+    return [with_names(p, game) for p, game in zip(plans, games, strict=True)]
+
+  def plan_tables(self, tables: Sequence[Table]) -> list[Plan]:
+    """Plans of tables, in their order."""
     size = self.options.batch_size
+    chunks = [
+      tables[start : start + size] for start in range(0, len(tables), size)
+    ]
     return [
-      plan
-      for start in range(0, len(games), size)
-      for plan in self._plan(games[start : start + size], min(size, len(games)))
+      plan_from_units(units, table)
+      for chunk in chunks
+      for units, table in zip(
+        self._choose(chunk, min(size, len(tables))), chunk, strict=True
+      )
     ]
 
   def trace(self, game: Game) -> PlanTrace:
     """The plan of a game before names are added, with all probabilities."""
-    batch, [table], [chosen] = self._choose([game], rows=1)
-    units = [int(unit) for unit in chosen if unit >= 0]
-    steps = min(len(units), self._longest_plan)
-    # Prefix j has the first j units.
-    size = _round_up(steps + 1, _STEPS_GRAIN)
-    plan = np.full(size, -1, np.int32)
-    plan[:steps] = units[:steps]
-    prefixes = np.where(np.tri(size, size, -1, dtype=bool), plan, -1)
-    width = min(size, self._longest_plan)
-    every = _probabilities(
-      self.bundle.model, self.bundle.variables, batch, prefixes[:, :width]
-    )
-    kept = len(SPECIAL_UNITS) + len(table.entries)
-    return PlanTrace(table, units, np.asarray(every)[: steps + 1, :kept])
+    return self.trace_table(self._read(game))
 
-  def _plan(self, games: Sequence[Game], rows: int) -> list[Plan]:
-    _, tables, chosen = self._choose(games, rows)
-    plans = map(plan_from_units, chosen, tables)
-    if self.options.table != 'roles':
-      return list(plans)
-    # That table has no names.
-    return [with_names(p, game) for p, game in zip(plans, games, strict=True)]
-
-  def _choose(
-    self, games: Sequence[Game], rows: int
-  ) -> tuple[Batch, list[Table], list[Any]]:
-    """What the model reads, as arrays and tables, and the units of plans."""
-    tables = [
-      read_table(game, self.options.table, self.options.max_units)
-      for game in games
-    ]
-    records = [self._record(table) for table in tables]
-    units = _round_up(max(r.num_units for r in records), _UNITS_GRAIN)
-    length = _round_up(max(len(r.tokens) for r in records), _TOKENS_GRAIN)
-    arrays = pad_batch(records, length=length, units=units, steps=1, batch=rows)
-    batch = Batch.of({k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')})
-    search = functools.partial(
-      _search,
-      self.bundle.model,
-      self.bundle.config.incremental and self.options.beam_size == 1,
-      self.bundle.variables,
-      batch,
-      *self._masks(tables, batch.valid),
-      self._search_config(),
+  def trace_table(self, table: Table) -> PlanTrace:
+    """The plan of a table, with all probabilities."""
+    [units] = self._choose([table], rows=1)
+    reading = self._reading(table)
+    [ranking] = self._predictor([reading], rows=1).rank(
+      [reading], [units[: self._longest_plan]]
     )
-    chosen: list[Any] = list(np.asarray(search()))
-    if self.options.samples:
-      key = jax.random.key(self.options.seed)
-      keys = jax.random.split(key, self.options.samples)
-      drawn = [np.asarray(search(key)) for key in keys]
-      chosen = [
-        self._revise(chosen[row], [plans[row] for plans in drawn], table)
-        for row, table in enumerate(tables)
-      ]
-    return batch, tables, chosen
+    return PlanTrace(table, units, np.exp(ranking))
+
+  def _read(self, game: Game) -> Table:
+    return read_table(game, self.options.table, self.options.max_units)
+
+  def _choose(self, tables: Sequence[Table], rows: int) -> list[list[int]]:
+    """Units of every plan, special ones included."""
+    readings = [self._reading(table) for table in tables]
+    found = self._predictor(readings, rows).predict(
+      readings, draws=self.options.samples, seed=self.options.seed
+    )
+    special = len(SPECIAL_UNITS)
+    chosen = []
+    for prediction, table in zip(found, tables, strict=True):
+      units = [unit + special for unit in prediction.units]
+      if self.options.samples:
+        drawn = [[unit + special for unit in d] for d in prediction.drawn]
+        units = self._revise(units, drawn, table)
+      chosen.append(units)
+    return chosen
 
   def _revise(
-    self, plan: np.ndarray, drawn: Sequence[np.ndarray], table: Table
+    self, units: list[int], drawn: list[list[int]], table: Table
   ) -> list[int]:
     names = [entry.relation.entity for entry in table.entries]
     entities = [''] * len(SPECIAL_UNITS) + names
-    shares = inclusion(drawn, len(entities))
-    return revise(plan, shares, entities, self.options.threshold)
+    shares = inclusion([np.array(d, int) for d in drawn], len(entities))
+    return revise(
+      np.array(units, int), shares, entities, self.options.threshold
+    )
 
-  def _record(self, table: Table) -> Record:
+  def _reading(self, table: Table) -> Reading:
     assert self.bundle.tokenizer is not None, '__post_init__'
     limits = self.bundle.config.limits
-    return table_record(
+    record = table_record(
       table,
       self.bundle.tokenizer,
+      max_units=limits.units,
       max_tokens=limits.tokens,
       max_unit_tokens=limits.unit_tokens,
     )
+    again = np.flatnonzero(plan_masks(table).repeatable[: record.num_units])
+    repeatable = tuple((again - record.special).tolist())
+    return Reading(table.document, record, Demands(repeatable=repeatable))
 
-  def _masks(
-    self, tables: Sequence[Table], valid: Any
-  ) -> tuple[np.ndarray, np.ndarray | None]:
-    repeatable, breaks = np.zeros((2, *valid.shape), bool)
-    for row, table in enumerate(tables):
-      masks = plan_masks(table)
-      size = min(len(masks.repeatable), valid.shape[1])
-      repeatable[row, :size] = masks.repeatable[:size]
-      breaks[row, :size] = masks.breaks[:size]
-    return repeatable, breaks if self.options.no_empty_sentences else None
+  def _predictor(self, readings: Sequence[Reading], rows: int) -> Predictor:
+    records = [reading.record for reading in readings]
+    return Predictor(
+      self.bundle.config,
+      self.bundle.variables['params'],
+      PredictConfig(self._search_config(), batch_size=rows),
+      Buckets.single((len(r.tokens), r.num_units) for r in records),
+    )
 
   @property
   def _longest_plan(self) -> int:
@@ -233,7 +202,6 @@ class Planner:
       )
     return DecodeConfig(
       max_units=steps,
-      min_units=self.options.min_steps,
       beam_size=self.options.beam_size,
       stop_unit=_STOP,
       never=(_BEGIN,),
@@ -241,13 +209,52 @@ class Planner:
 
 
 def load_planner(
-  folder: str | os.PathLike[str], options: PlannerOptions | None = None
+  folder: str | os.PathLike[str],
+  options: PlannerOptions | None = None,
+  **changes: Any,
 ) -> Planner:
-  """A planner from a bundle; its options default to those of its kind."""
+  """A planner from a bundle.
+
+  Args:
+    folder: the bundle.
+    options: None = those that the bundle remembers.
+    changes: of some of them.
+  """
   bundle = load_bundle(folder)
   if options is None:
-    options = POINTER_OPTIONS if bundle.config.incremental else PlannerOptions()
-  return Planner(bundle, options)
+    options = _stored_options(Path(folder), bundle, 'table' in changes)
+  return Planner(bundle, dataclasses.replace(options, **changes))
+
+
+def default_options(
+  config: ModelConfig, table: str, max_steps: int | None = None
+) -> PlannerOptions:
+  """How a model plans that was trained on this table and plans so long.
+
+  Models that read plans unit by unit draw samples at little cost; the
+  threshold was chosen on validation games 0 to 213 of Rotowire.
+  """
+  options = PlannerOptions(table, max_steps=max_steps)
+  if not config.incremental:
+    return options
+  return dataclasses.replace(options, batch_size=64, samples=16, threshold=0.25)
+
+
+def _stored_options(
+  folder: Path, bundle: Bundle, table_given: bool
+) -> PlannerOptions:
+  path = folder / OPTIONS_FILE
+  if not path.exists():
+    if not table_given:
+      raise InputError(
+        f'{folder} has no {OPTIONS_FILE}: it does not say which table its '
+        'model reads; name one (--reading).'
+      )
+    return default_options(bundle.config, PlannerOptions.table)
+  try:
+    return PlannerOptions(**json.loads(path.read_text('utf-8')))
+  except (ValueError, TypeError) as error:
+    raise InputError(f'{path} does not say how to plan: {error}.') from error
 
 
 @functools.cache
@@ -258,45 +265,3 @@ def bundled_planner() -> Planner:
   if not folder.is_dir():
     raise InputError('no planner is bundled: give the folder of a model.')
   return load_planner(folder)
-
-
-def _round_up(number: int, grain: int) -> int:
-  return -(-number // grain) * grain
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1, 6))
-def _search(
-  model: Any,
-  incremental: bool,
-  variables: Any,
-  batch: Batch,
-  repeatable: Bool[Array, 'batch units'],
-  breaks: Bool[Array, 'batch units'] | None,
-  config: DecodeConfig,
-  rng: Array | None = None,
-) -> Int[Array, 'batch steps']:
-  constraints = Constraints(repeatable=repeatable, breaks=breaks)
-  if incremental:
-    return greedy_plans(model, variables, batch, config, constraints, rng)
-  return decode(model, variables, batch, config, constraints).plans[:, 0]
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _probabilities(
-  model: nn.Module,
-  variables: Any,
-  batch: Batch,
-  prefixes: Int[Array, 'plans steps'],
-) -> Float[Array, 'plans units']:
-  """Of the next unit of one document, after each of several plans.
-
-  They are the model's own: what a search may not choose has its share, too.
-  """
-  memory: Any = model.apply(variables, batch, method='encode')
-  candidates = batch.valid[0].at[_BEGIN].set(False)
-
-  def after(prefix: Array) -> Array:
-    logits: Any = model.apply(variables, memory, prefix[None], method='score')
-    return jax.nn.softmax(jnp.where(candidates, logits[0], -jnp.inf))
-
-  return lax.map(after, prefixes)

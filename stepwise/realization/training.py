@@ -157,13 +157,8 @@ def _load(path: str, model: ModelConfig) -> list[Example]:
 
 def fitting_buckets(examples: Sequence[Example]) -> Buckets:
   """Powers of two that hold all examples."""
-  inputs = max(len(example.inputs) for example in examples)
-  targets = max(len(example.targets) for example in examples)
-  return Buckets.geometric(
-    1 << (inputs - 1).bit_length(),
-    1 << (targets - 1).bit_length(),
-    least=_LEAST_BUCKET,
-  )
+  sizes = ((len(each.inputs), len(each.targets)) for each in examples)
+  return Buckets.fitting(sizes, least=_LEAST_BUCKET)
 
 
 def pad_examples(

@@ -1,7 +1,7 @@
 """Training records of planners: games in, units and plans out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer
@@ -104,4 +104,5 @@ def plan_records(
       max_steps=options.max_steps,
     )
     if made is not None:
-      yield made
+      record, oracle = made
+      yield replace(record, table=options.table), oracle

@@ -6,17 +6,8 @@ from typing import get_args
 from stepwise._errors import InputError
 from stepwise.data import Record
 from stepwise.documents import Document
-from stepwise.inference import (
-  Budget,
-  Demands,
-  PredictConfig,
-  inference_buckets,
-)
-from stepwise.models import ModelConfig
+from stepwise.inference import Budget, Demands, PredictConfig
 from stepwise.summarization._result import Order
-
-# Numbers of steps to compile for, where a document decides how many it needs.
-_LEAST_STEPS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,70 +46,36 @@ def demands_of(options: Options, document: Document, record: Record) -> Demands:
       f'must_include has {len(must_include)} sentences but sentences is '
       f'{options.sentences}.'
     )
-  return Demands(_budget(options, document, read, must_include), must_include)
-
-
-def _budget(
-  options: Options, document: Document, read: int, required: tuple[int, ...]
-) -> Budget | None:
-  """Words, or sentences: if every one costs 1, one search does for all."""
+  budget = None
   if options.words:
-    return _word_budget(options.words, document.units[:read], required)
-  if options.sentences:
-    return Budget((1,) * read, options.sentences)
+    budget = _word_budget(options.words, document.units[:read], must_include)
+  length = _length(options, len(document.spans), budget)
+  if length is not None:
+    length = max(length, len(must_include), 1)
+  # The stop is closed before: whoever asks for a length gets it.
+  return Demands(budget, must_include, min_units=length, max_units=length)
+
+
+def _length(options: Options, units: int, budget: Budget | None) -> int | None:
+  """Sentences to choose, if so many fit; None if the model decides."""
   if options.ratio:
-    share = max(round(options.ratio * len(document.spans)), len(required), 1)
-    return Budget((1,) * read, share)
-  return None
+    return round(options.ratio * units)
+  if options.sentences or budget is None:
+    return options.sentences
+  return _most_units(budget)
 
 
-def search_config(
-  options: Options, config: PredictConfig, model: ModelConfig, demands: Demands
-) -> PredictConfig:
-  """The search that satisfies the options.
-
-  Whoever asks for a length gets it, as far as the document has it: the stop
-  is closed before. Otherwise the model stops by itself.
-  """
-  decode, top_k = config.decode, config.top_k
-  steps = _steps(options, model, demands)
-  if steps is not None:
-    top_k = steps
-    decode = dataclasses.replace(decode, max_units=steps, min_units=steps)
-  else:
-    least = max(len(demands.must_include), 1)
-    top_k = max(top_k, least)
-    decode = dataclasses.replace(
-      decode,
-      max_units=max(decode.max_units, least),
-      min_units=max(decode.min_units, 1),
-    )
+def search_config(options: Options, config: PredictConfig) -> PredictConfig:
+  """The search that satisfies the options."""
+  least = max(config.decode.min_units, 1)
+  decode = dataclasses.replace(config.decode, min_units=least)
   if options.words:
     # Products of probabilities would prefer few long sentences.
     decode = dataclasses.replace(decode, length_alpha=1.0)
   blocking = options.trigram_blocking
   if blocking is None:
     blocking = config.trigram_blocking
-  return dataclasses.replace(
-    config, decode=decode, top_k=top_k, trigram_blocking=blocking
-  )
-
-
-def _steps(
-  options: Options, model: ModelConfig, demands: Demands
-) -> int | None:
-  """Most sentences that can be asked for; None if the model decides."""
-  if demands.budget is None:
-    return None
-  limit = model.limits.plan or inference_buckets(model).units[-1]
-  if options.words and options.sentences:
-    # The budget holds the words.
-    return min(options.sentences, limit)
-  # A power of two: one compiled search for many documents.
-  steps = _LEAST_STEPS
-  while steps < _most_units(demands.budget):
-    steps *= 2
-  return min(steps, limit)
+  return dataclasses.replace(config, decode=decode, trigram_blocking=blocking)
 
 
 def _most_units(budget: Budget) -> int:

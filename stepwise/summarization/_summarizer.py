@@ -103,7 +103,7 @@ class Summarizer:
     document = text if isinstance(text, Document) else _document(text)
     record = read_document(document, self.tokenizer, self.model)
     demands = demands_of(options, document, record)
-    config = search_config(options, self.config, self.model, demands)
+    config = search_config(options, self.config)
     return _Request(Reading(document, record, demands), config)
 
   def _summaries(

@@ -36,7 +36,6 @@ Arrays = dict[str, np.ndarray]
 # Tokens and units of a batch, and which examples it has.
 Planned = tuple[tuple[int, int], np.ndarray]
 
-_LEAST_BUCKET = 32
 _PREFETCH = grain.ReadOptions(num_threads=2, prefetch_buffer_size=4)
 
 
@@ -114,7 +113,7 @@ class Examples:
     repeats = learnt if self._mode == 'steps' else np.ones_like(learnt)
     self._record = np.repeat(np.arange(len(labelled)), repeats)
     self._step = np.concatenate([np.arange(count) for count in repeats])
-    self.buckets = buckets or _fitting_buckets(sizes)
+    self.buckets = buckets or Buckets.fitting(sizes[:, :2].tolist())
     self.steps = steps or max(int(learnt.max()), 1)
     self._check_steps(int(learnt.argmax()), int(learnt.max()))
     self.by_bucket = self._group(sizes)
@@ -180,17 +179,6 @@ def _sizes(labelled: Sequence[Labelled]) -> np.ndarray:
   if isinstance(labelled, RecordFiles):
     return labelled.sizes
   return np.array([record_sizes(*pair) for pair in labelled])
-
-
-def _fitting_buckets(sizes: np.ndarray) -> Buckets:
-  tokens, units, _ = sizes.max(axis=0).tolist()
-  return Buckets.geometric(
-    _power_of_two(tokens), _power_of_two(units), least=_LEAST_BUCKET
-  )
-
-
-def _power_of_two(least: int) -> int:
-  return 1 << (least - 1).bit_length()
 
 
 class TrainingBatches:

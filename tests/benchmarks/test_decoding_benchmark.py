@@ -9,7 +9,8 @@ import pytest
 from benchmarks import decoding
 from benchmarks._decoding_search import LengthMix, Programs, search_one
 from stepwise.decoding import beam_search
-from stepwise.models import BEG, NEWS_DECODING, find_config, no_repeats
+from stepwise.inference import no_repeats
+from stepwise.models import BEG, NEWS_DECODING, find_config
 from tests.layers.parameters import quick_jit
 
 UNITS = 7

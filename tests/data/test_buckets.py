@@ -28,10 +28,7 @@ def make_record(sizes, plan=(), targets=()):
 records = st.lists(
   st.lists(st.integers(1, 3), max_size=7).map(make_record), max_size=40
 )
-limits = st.one_of(
-  st.fixed_dictionaries({'batch_size': st.integers(1, 5)}),
-  st.fixed_dictionaries({'token_budget': st.integers(1, 60)}),
-)
+limits = st.fixed_dictionaries({'batch_size': st.integers(1, 5)})
 
 
 @settings(deadline=None)
@@ -61,9 +58,7 @@ def test_one_shape_per_bucket(records, limit):
     units = batch.arrays['valid'].shape[1]
     assert length in BUCKETS.lengths
     assert units in BUCKETS.units
-    assert rows == limit.get(
-      'batch_size', max(1, limit.get('token_budget', 0) // length)
-    )
+    assert rows == limit['batch_size']
     shapes.setdefault((length, units), set()).add(
       tuple(array.shape for array in batch.arrays.values())
     )
@@ -122,6 +117,23 @@ def test_geometric_grid():
   assert Buckets.geometric(3, 2).lengths == (3,)
 
 
+@given(
+  st.lists(
+    st.tuples(st.integers(1, 9000), st.integers(1, 700)), min_size=1, max_size=9
+  )
+)
+def test_sizes_that_fit_hold_everything(sizes):
+  single = Buckets.single(sizes)
+  for size in sizes:
+    needed = Buckets.fitting(sizes).bucket(*size)
+    assert needed[0] >= size[0]
+    assert needed[1] >= size[1]
+    assert single.bucket(*size) == (single.lengths[0], single.units[0])
+  for most, axis in ((single.lengths[0], 0), (single.units[0], 1)):
+    largest = max(size[axis] for size in sizes)
+    assert most <= max(1.25 * largest, largest + 7)
+
+
 @pytest.mark.parametrize(
   ('call', 'message'),
   [
@@ -130,11 +142,6 @@ def test_geometric_grid():
     (lambda: Buckets.geometric(9, 9, ratio=1.0), 'ratio is 1.0 but must'),
     (lambda: BUCKETS.bucket(24, 1), 'has 24 tokens but the largest size is 23'),
     (lambda: BUCKETS.bucket(1, 8), 'has 8 units but the largest size is 7'),
-    (lambda: batches([], BUCKETS, steps=1), 'either batch_size or token_budg'),
-    (
-      lambda: batches([], BUCKETS, steps=1, batch_size=1, token_budget=9),
-      'either batch_size or token_budget',
-    ),
     (
       lambda: batches([], BUCKETS, steps=1, batch_size=0),
       'is 0 but must be positive',

@@ -17,16 +17,16 @@ from stepwise.inference import (
   PredictConfig,
   Predictor,
   Reading,
+  decode,
   default_config,
+  document_order,
+  no_repeats,
   reading_limits,
 )
 from stepwise.models import (
   NEWS_DECODING,
   Batch,
-  decode,
   find_system,
-  no_repeats,
-  select,
 )
 from tests.layers.parameters import draw, quick_jit
 from tests.models.documents import make_batch
@@ -84,9 +84,7 @@ def test_a_stepwise_model_is_decoded(kind):
   found = ours.predict(readings)
   variables = {'params': ours.params}
   batch = batch_of(RECORDS)
-  theirs = quick_jit(lambda v, b: decode(ours.model.build(), v, b))(
-    variables, batch
-  )
+  theirs = quick_jit(lambda v, b: decode(ours.model, v, b))(variables, batch)
   for row, prediction in enumerate(found):
     plan = theirs.plans[row, 0]
     assert [unit + 2 for unit in prediction.units] == plan[plan >= 0].tolist()
@@ -125,9 +123,11 @@ def test_other_models_take_the_best_units(kind, blocking):
       overlap[row, : len(units), : len(units)] = trigram_overlap(units)
     overlap = jnp.asarray(overlap)
   variables = {'params': ours.params}
-  theirs = quick_jit(lambda v, b: select(ours.model.build(), v, b, 3, overlap))(
-    variables, batch
-  )
+  best = DecodeConfig(max_units=3)
+  theirs = quick_jit(
+    lambda v, b: decode(ours.model, v, b, best, no_repeats(b.valid, overlap))
+  )(variables, batch)
+  theirs = document_order(theirs.plans[:, 0])
   expected = [[int(u) for u in row if u >= 0] for row in theirs]
   assert ours(readings) == expected
   for prediction, units in zip(ours.predict(readings), expected, strict=True):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from stepwise._errors import InputError
+from stepwise.decoding import DecodeConfig
+from stepwise.inference import decode, document_order, reading_limits
 from stepwise.models import (
+  BEG,
   EOT,
   LeadChooser,
   OracleChooser,
-  choose_units,
-  decode,
   find_system,
-  select,
 )
 from tests.layers.parameters import quick_jit
 from tests.models.documents import make_batch, random_record
@@ -22,14 +22,21 @@ from tests.models.documents import make_batch, random_record
 RNG = np.random.default_rng(5)
 
 
+LEAD, ORACLE = find_system('lead').model, find_system('oracle').model
+
+
 def choose(name, batch):
-  system = find_system(name)
-  choose = functools.partial(choose_units, system, system.model.build(), {})
-  return quick_jit(choose)(batch)
+  # As many units as the oracle has, not as many as models may choose.
+  steps = batch.targets.shape[1] if name != 'lead' else 3
+  config = DecodeConfig(max_units=steps, stop_unit=EOT, never=(BEG,))
+  model = find_system(name).model
+  found = quick_jit(functools.partial(decode, model, {}, config=config))(batch)
+  plans = found.plans[:, 0]
+  return plans if model.stepwise else document_order(plans)
 
 
 def oracle_plans(batch):
-  return quick_jit(functools.partial(decode, OracleChooser(), {}))(batch)
+  return quick_jit(functools.partial(decode, ORACLE, {}))(batch)
 
 
 def records(*targets):
@@ -83,10 +90,20 @@ def test_calls_are_both_methods_at_once():
 
 def test_lead_of_a_batch_without_units_is_empty():
   batch = make_batch(records(()), batch=2)
-  assert select(LeadChooser(), {}, batch)[1].tolist() == [-1, -1, -1]
+  assert choose('lead', batch)[1].tolist() == [-1, -1, -1]
 
 
 def test_no_targets_no_oracle():
   batch = make_batch(records((4, EOT)))._replace(targets=None)
   with pytest.raises(InputError, match='without targets has no oracle'):
-    decode(OracleChooser(), {}, batch)
+    decode(ORACLE, {}, batch)
+
+
+def test_an_oracle_of_512_tokens_reads_no_more():
+  assert reading_limits(find_system('oracle_512').model).max_tokens == 512
+  assert reading_limits(ORACLE).max_tokens is None
+
+
+def test_baselines_need_no_weights():
+  assert not any(model.needs_weights for model in (LEAD, ORACLE))
+  assert [model.needs_targets for model in (LEAD, ORACLE)] == [False, True]

@@ -9,12 +9,11 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.decoding import Constraints, DecodeConfig
+from stepwise.inference import decode, draw_plans, rank_units, read_documents
 from stepwise.layers import TransformerConfig
 from stepwise.models import (
   Batch,
   PointerConfig,
-  decode,
-  greedy_plans,
   prefix_loss,
   stepwise_loss,
 )
@@ -85,37 +84,84 @@ def test_padding_never_changes_a_score():
   np.testing.assert_allclose(scores, others[:, :8], atol=1e-5)
 
 
-@pytest.mark.parametrize('breaks', [None, (0, 2)])
-def test_reading_one_unit_at_a_time_finds_the_same_plans(breaks):
+class AtOnce(PointerConfig):
+  """The same planner, its whole plan read anew at every step."""
+
+  incremental = False
+
+
+CONSTRAINTS = Constraints(
+  repeatable=jnp.zeros((3, 8), bool).at[:, jnp.array([0, 4])].set(True)
+)
+SEARCH = DecodeConfig(max_units=9, min_units=2, stop_unit=1, never=(BEG,))
+
+
+@pytest.mark.parametrize('beams', [1, 3])
+def test_reading_one_unit_at_a_time_finds_the_same_plans(beams):
   batch = batch_of([[]] * 3, [[1]] * 3)
-  units = jnp.arange(8)[None]
-  repeatable = jnp.broadcast_to((units == 0) | (units == 4), (3, 8))
-  marked = None
-  if breaks:
-    marked = jnp.broadcast_to((units == 0) | (units == 2), (3, 8))
-  constraints = Constraints(repeatable=repeatable, breaks=marked)
-  config = DecodeConfig(max_units=9, min_units=2, stop_unit=1, never=(BEG,))
-  model = CONFIG.build()
+  config = dataclasses.replace(SEARCH, beam_size=beams)
+  twin = AtOnce(**vars(CONFIG))
 
   @quick_jit
   def both(variables):
-    rest = variables, batch, config, constraints
-    return greedy_plans(model, *rest), decode(model, *rest).plans[:, 0]
+    rest = variables, batch, config, CONSTRAINTS
+    return decode(CONFIG, *rest), decode(twin, *rest)
 
   lengths = set()
-  for seed in range(6):
-    plans, twin = both(draw(model, batch, seed=seed))
-    np.testing.assert_array_equal(plans, twin)
-    lengths |= {*np.sum(np.asarray(plans) >= 0, axis=1).tolist()}
+  for seed in range(4):
+    found, other = both(draw(CONFIG.build(), batch, seed=seed))
+    np.testing.assert_array_equal(found.plans, other.plans)
+    np.testing.assert_allclose(found.scores, other.scores, atol=1e-4)
+    np.testing.assert_allclose(found.ranking, other.ranking, atol=1e-4)
+    lengths |= {*found.lengths[:, 0].tolist()}
   assert len(lengths) > 1
 
 
-def test_greedy_plans_have_one_beam():
+def test_given_plans_are_ranked_as_searches_rank_their_own():
   batch = batch_of([[]] * 3, [[1]] * 3)
-  model = CONFIG.build()
-  config = DecodeConfig(max_units=4, beam_size=2, stop_unit=1)
-  with pytest.raises(InputError, match='beam_size is 2 and stop_unit 1'):
-    greedy_plans(model, {}, batch, config, Constraints())
+  variables = draw(CONFIG.build(), batch)
+
+  @quick_jit
+  def both(variables):
+    found = decode(CONFIG, variables, batch, SEARCH, CONSTRAINTS)
+    room = dataclasses.replace(SEARCH, max_units=10)
+    reader = read_documents(CONFIG, variables, batch, room)
+    plans = found.plans[:, 0]
+    return found, rank_units(reader, batch.valid, SEARCH, plans)
+
+  found, ranking = both(variables)
+  for row, length in enumerate(found.lengths[:, 0].tolist()):
+    steps = length + int(found.stopped[row, 0])
+    np.testing.assert_allclose(
+      ranking[row, :steps], found.ranking[row, 0, :steps], atol=1e-4
+    )
+
+
+def test_drawn_plans_follow_the_probabilities():
+  """The first unit of many draws, and the same draws in any batch."""
+  batch = batch_of([[]] * 3, [[1]] * 3)
+  draws = 2000
+  variables = draw(CONFIG.build(), batch)
+  config = dataclasses.replace(SEARCH, max_units=2)
+
+  @quick_jit
+  def drawn(batch, constraints):
+    reader = read_documents(CONFIG, variables, batch, config)
+    key = jax.random.key(3)
+    found = decode(CONFIG, variables, batch, config, constraints)
+    plans = draw_plans(reader, batch.valid, config, constraints, key, draws)
+    return found.ranking[:, 0, 0], plans
+
+  ranking, plans = jax.device_get(drawn(batch, CONSTRAINTS))
+  for row in range(3):
+    # The stop is not open before two units: the others share its part.
+    open_ = np.exp(ranking[row]) * (np.arange(8) != 1)
+    first = np.bincount(plans[row, :, 0], minlength=8) / draws
+    np.testing.assert_allclose(first, open_ / open_.sum(), atol=0.04)
+    again = plans[row, :, 0] == plans[row, :, 1]
+    assert np.isin(plans[row, again, 0], [0, 4]).all()
+  alone = jax.tree.map(lambda x: x[1:2], (batch, CONSTRAINTS))
+  np.testing.assert_array_equal(plans[1], drawn(*alone)[1][0])
 
 
 def test_dropout_draws():

@@ -11,15 +11,16 @@ from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
-from stepwise.decoding import trigram_overlap
+from stepwise.decoding import DecodeConfig, trigram_overlap
+from stepwise.inference import decode, document_order, no_repeats
 from stepwise.models import (
+  NEWS_DECODING,
   SYSTEMS,
   BERTSum,
   ETCSum,
   HiBERT,
   LeadChooser,
   OracleChooser,
-  choose_units,
   find_system,
 )
 from tests.layers.parameters import quick_jit
@@ -126,6 +127,21 @@ class Fixed(nn.Module):
     return jnp.broadcast_to(jnp.array(self.logits)[None], memory.shape)
 
 
+def choose(name, module, batch, overlap=None):
+  """What a system chooses if its model scored so."""
+  model = find_system(name).model
+  config = NEWS_DECODING if model.stepwise else DecodeConfig(max_units=3)
+
+  @quick_jit
+  def plans(batch, overlap):
+    constraints = no_repeats(batch.valid, overlap)
+    run = functools.partial(decode, module=module)
+    return run(model, {}, batch, config, constraints).plans[:, 0]
+
+  chosen = plans(batch, overlap)
+  return chosen if model.stepwise else document_order(chosen)
+
+
 def string_trigrams(sentence):
   """Words without punctuation: no trigram of the prose needs any."""
   words = sentence.lower().rstrip('.').split()
@@ -152,10 +168,9 @@ ORDERS = [(0, 2, 3, 5, 1, 4, 6), (2, 0, 5, 3, 6, 1, 4), (5, 3, 2, 0, 4, 6, 1)]
 def test_trigram_blocking_without_steps(order):
   logits = -np.argsort(order).astype(float)
   records = [random_record(np.random.default_rng(0), len(PROSE), special=())]
-  chosen = choose_units(
-    find_system('etcsum_triblk'),
+  chosen = choose(
+    'etcsum_triblk',
     Fixed(tuple(logits.tolist())),
-    {},
     make_batch(records),
     jnp.asarray(trigram_overlap(PROSE))[None],
   )
@@ -169,37 +184,19 @@ def test_trigram_blocking_with_steps(order):
   """Stepwise plans keep the order of choice; EOT is never blocked."""
   logits = [-50.0, 0.0, *(-3.0 * np.argsort(order)).tolist()]
   records = [random_record(np.random.default_rng(0), len(PROSE))]
-  system = find_system('stepwise_etcsum_triblk')
-  model = Fixed(tuple(logits))
-  chosen = quick_jit(functools.partial(choose_units, system, model, {}))(
-    make_batch(records), jnp.asarray(trigram_overlap(['', '', *PROSE]))[None]
+  chosen = choose(
+    'stepwise_etcsum_triblk',
+    Fixed(tuple(logits)),
+    make_batch(records),
+    jnp.asarray(trigram_overlap(['', '', *PROSE]))[None],
   )
   expected = blocked_choice(order, limit=4)
   assert (chosen[0] - 2).tolist() == expected
   assert expected != list(order[:4])
 
 
-@pytest.mark.parametrize(
-  ('name', 'given', 'message'),
-  [
-    (
-      'etcsum',
-      True,
-      'overlap is given but trigram_blocking of etcsum is False',
-    ),
-    ('etcsum_triblk', False, 'overlap is missing but trigram_blocking'),
-  ],
-)
-def test_overlap_is_for_systems_that_block(name, given, message):
-  batch = make_batch([random_record(np.random.default_rng(0), 3, special=())])
-  overlap = jnp.zeros((1, 3, 3), bool) if given else None
-  with pytest.raises(InputError, match=message):
-    choose_units(find_system(name), Fixed((0.0,) * 3), {}, batch, overlap)
-
-
 def test_the_stop_is_chosen_where_it_is_most_likely():
   batch = make_batch([random_record(np.random.default_rng(0), 5)])
   model = Fixed((2.0, 9.0, 0.0, 5.0, 0.0, 0.0, 0.0))
-  system = find_system('stepwise_hibert')
-  chosen = quick_jit(functools.partial(choose_units, system, model, {}))(batch)
+  chosen = choose('stepwise_hibert', model, batch)
   assert chosen[0].tolist() == [3, -1, -1, -1]

@@ -18,7 +18,13 @@ from stepwise.models import (
   find_config,
   prefix_loss,
 )
-from stepwise.planning import Planner, PlannerOptions, load_planner
+from stepwise.planning import (
+  OPTIONS_FILE,
+  Planner,
+  PlannerOptions,
+  default_options,
+  load_planner,
+)
 from stepwise.rotowire import (
   NAME_TYPES,
   PlanRecordOptions,
@@ -137,8 +143,6 @@ def test_mistakes_are_named(tmp_path):
   params = {}
   with pytest.raises(InputError, match='HiBERTConfig is of another kind'):
     planner(params, config=find_config('hibert_tiny'))
-  with pytest.raises(InputError, match='samples is 2; only the pointer'):
-    planner(params, dataclasses.replace(OPTIONS, samples=2, beam_size=2))
   with pytest.raises(InputError, match='the model has no tokeniser'):
     Planner(Bundle(CONFIG, CONFIG.build(), {}, None))
   with pytest.raises(InputError, match='max_steps is 99; the model reads'):
@@ -149,15 +153,29 @@ def test_mistakes_are_named(tmp_path):
     load_planner(tmp_path / 'none')
 
 
-def test_options_default_to_those_of_the_kind_of_planner(tmp_path):
-  for config in (CONFIG, find_config('hibert_rotowire_tiny')):
-    params = draw(config.build(), training_batch())['params']
-    save_bundle(tmp_path / type(config).__name__, config, params)
-  pointer = load_planner(tmp_path / 'PointerConfig')
-  assert (pointer.options.table, pointer.options.samples) == ('roles', 16)
-  other = load_planner(tmp_path / 'HiBERTConfig')
-  assert other.options == PlannerOptions()
-  assert load_planner(tmp_path / 'PointerConfig', OPTIONS).options == OPTIONS
+def test_a_bundle_remembers_how_to_plan(tmp_path):
+  """One that does not must be told: a table would be read silently."""
+  params = draw(CONFIG.build(), training_batch())['params']
+  options = default_options(CONFIG, 'paper', 48)
+  assert (options.max_steps, options.samples) == (48, 16)
+  files = {OPTIONS_FILE: options.to_json()}
+  save_bundle(tmp_path / 'told', CONFIG, params, files=files)
+  save_bundle(tmp_path / 'untold', CONFIG, params)
+  assert load_planner(tmp_path / 'told').options == options
+  assert load_planner(tmp_path / 'told', OPTIONS).options == OPTIONS
+  changed = load_planner(tmp_path / 'told', samples=0).options
+  assert changed == dataclasses.replace(options, samples=0)
+  with pytest.raises(InputError, match='does not say which table'):
+    load_planner(tmp_path / 'untold')
+  assert load_planner(tmp_path / 'untold', table='roles').options.samples == 16
+  (tmp_path / 'told' / OPTIONS_FILE).write_text('{"tables": 1}')
+  with pytest.raises(InputError, match='does not say how to plan'):
+    load_planner(tmp_path / 'told')
+
+
+def test_models_that_read_whole_plans_draw_no_samples_by_default():
+  model = find_config('hibert_rotowire_tiny')
+  assert default_options(model, 'roles', 7) == PlannerOptions('roles', None, 7)
 
 
 def test_no_games_have_no_plans():

@@ -1,4 +1,6 @@
-"""Top-k selection against a loop over the ranking."""
+"""Searches without steps against a loop over the ranking; drawn plans."""
+
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -7,11 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepwise._errors import InputError
-from stepwise.decoding import select_top_k
+from stepwise.decoding import DecodeConfig
+from stepwise.inference import Reader, document_order, no_repeats, search
 
 BATCH, UNITS, K = 3, 11, 5
-select = jax.jit(select_top_k, static_argnames='k')
+
+
+@functools.partial(jax.jit, static_argnames='k')
+def select(logits, valid, k, overlap=None):
+  """The best units, as a model that is not stepwise takes them."""
+  single = jnp.where(valid, jax.nn.log_sigmoid(logits), -jnp.inf)
+  reader = Reader(lambda logits, plan: logits, logits, single=single)
+  constraints = no_repeats(valid, overlap)
+  config = DecodeConfig(max_units=k, min_units=0)
+  return document_order(search(reader, valid, config, constraints).plans[:, 0])
 
 
 def ranked(logits, valid, k, overlap):
@@ -51,8 +62,3 @@ def test_document_order_and_fewer_units_than_k():
 def test_nan_and_minus_infinity_are_never_selected():
   logits = jnp.array([[jnp.nan, 0.9, -jnp.inf, 0.7]])
   assert select(logits, jnp.ones((1, 4), bool), 4).tolist() == [[1, 3, -1, -1]]
-
-
-def test_k_must_be_positive():
-  with pytest.raises(InputError, match='k is 0 but must be at least 1'):
-    select_top_k(jnp.zeros((1, 2)), jnp.ones((1, 2), bool), 0)

@@ -13,15 +13,13 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise.data import Buckets, batches, pad_batch, restore_order
 from stepwise.decoding import DecodeConfig, beam_search, check_result
+from stepwise.inference import decode, longest_unit, no_repeats
 from stepwise.models import (
   BEG,
   EOT,
   NEWS_DECODING,
   Batch,
   ETCSum,
-  decode,
-  fit_summary,
-  no_repeats,
 )
 from stepwise.models._etcsum import assemble
 from tests.layers.parameters import quick_jit
@@ -34,12 +32,12 @@ BUCKETS = Buckets(lengths=(13, 40), units=(12,))
 @functools.cache
 def searcher(kind):
   """A compiled search, its variables, and a list of its traces."""
-  model, variables = drawn(kind)
+  _, variables = drawn(kind)
   traces = []
 
   def search(variables, batch):
     traces.append(batch.tokens.shape)
-    return decode(model, variables, batch)
+    return decode(CONFIGS[kind], variables, batch)
 
   return quick_jit(search), variables, traces
 
@@ -111,9 +109,9 @@ def test_hibert_with_its_cache_equals_without():
   model, variables = drawn('hibert')
   batch = make_batch(RECORDS)
   inner = {'params': {'model': variables['params']}}
-  plain = quick_jit(functools.partial(decode, WithoutCache(model)))(
-    inner, batch
-  )
+  plain = quick_jit(
+    functools.partial(decode, CONFIGS['hibert'], module=WithoutCache(model))
+  )(inner, batch)
   cached = search('hibert', batch)
   np.testing.assert_array_equal(cached.plans, plain.plans)
   np.testing.assert_allclose(cached.scores, plain.scores, atol=1e-5)
@@ -143,10 +141,10 @@ def test_the_first_step_runs_once_per_document(stages):
     reports.append(what if isinstance(what, str) else int(what))
 
   config = dataclasses.replace(NEWS_DECODING, min_units=4, stages=stages)
-  model = Reporting(report)
-  quick_jit(functools.partial(decode, model, {}, config=config))(
-    make_batch(RECORDS[1:2])
+  run = functools.partial(
+    decode, CONFIGS['hibert'], {}, config=config, module=Reporting(report)
   )
+  quick_jit(run)(make_batch(RECORDS[1:2]))
   jax.effects_barrier()
   assert reports.count('encode') == 1
   scored = [size for size in reports if size != 'encode']
@@ -156,15 +154,15 @@ def test_the_first_step_runs_once_per_document(stages):
 
 @pytest.mark.parametrize('stages', [1, 3])
 def test_room_for_the_summary_changes_no_score(stages):
-  batch, model = make_batch(RECORDS, batch=4), ETCSum(CONFIGS['etcsum'])
-  fitted = fit_summary(model, np.asarray(batch.unit_ids), multiple=1)
-  assert isinstance(fitted, ETCSum)
-  assert (model.unit_tokens, fitted.unit_tokens) == (None, 4)
+  batch, model = make_batch(RECORDS, batch=4), CONFIGS['etcsum']
+  longest = max(np.bincount(r['unit_ids']).max() for r in RECORDS)
+  fitted = model.build_for(int(longest))
+  assert (model.build().unit_tokens, fitted.unit_tokens) == (None, 4)
   config = dataclasses.replace(NEWS_DECODING, stages=stages)
   wide, (_, variables) = search('etcsum', batch), drawn('etcsum')
-  narrow = quick_jit(functools.partial(decode, fitted, config=config))(
-    variables, batch
-  )
+  narrow = quick_jit(
+    functools.partial(decode, model, config=config, module=fitted)
+  )(variables, batch)
   np.testing.assert_array_equal(wide.plans, narrow.plans)
   np.testing.assert_allclose(wide.scores, narrow.scores, atol=1e-5)
 
@@ -185,20 +183,22 @@ def test_room_grows_with_the_slots_of_the_plan():
 
 
 def test_only_etcsum_has_room_for_summaries():
-  model, _ = drawn('hibert')
-  assert fit_summary(model, np.zeros((1, 3), int)) is model
-  empty = fit_summary(ETCSum(CONFIGS['etcsum']), np.full((2, 3), -1))
-  assert isinstance(empty, ETCSum)
-  assert empty.unit_tokens == 16
+  assert CONFIGS['hibert'].build_for(16) == CONFIGS['hibert'].build()
+
+
+def test_the_longest_unit_is_rounded_up():
+  lengths = [longest_unit(np.zeros((1, size), int)) for size in (1, 16, 17)]
+  assert lengths == [16, 16, 32]
+  assert longest_unit(np.full((2, 3), -1)) == 16
 
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_stages_change_no_result(kind):
   """Every model takes plans of any number of slots, none included."""
-  model, variables = drawn(kind)
+  _, variables = drawn(kind)
   config = dataclasses.replace(NEWS_DECODING, stages=3)
   batch = make_batch(RECORDS, batch=4)
-  staged = quick_jit(functools.partial(decode, model, config=config))(
+  staged = quick_jit(functools.partial(decode, CONFIGS[kind], config=config))(
     variables, batch
   )
   whole = search(kind, batch)
@@ -208,7 +208,7 @@ def test_stages_change_no_result(kind):
 
 def test_a_beam_wider_than_the_candidates():
   """Two units: all four plans that end, and beams that hold nothing."""
-  model, variables = drawn('hibert')
+  model, (_, variables) = CONFIGS['hibert'], drawn('hibert')
   config = dataclasses.replace(NEWS_DECODING, beam_size=7)
   batch = make_batch([random_record(np.random.default_rng(1), 2)])
   result = quick_jit(functools.partial(decode, model, config=config))(
@@ -256,10 +256,10 @@ def test_a_unit_without_tokens_can_be_scored_or_not():
 @pytest.mark.parametrize('kind', KINDS)
 def test_documents_without_units(kind):
   """A row without units has an empty plan; a batch without any is an error."""
-  model, variables = drawn(kind)
+  _, variables = drawn(kind)
   empty = pad_batch([], length=5, units=0, steps=4, batch=2)
   with pytest.raises(InputError, match='the batch has no units'):
-    decode(model, variables, Batch.of(empty))
+    decode(CONFIGS[kind], variables, Batch.of(empty))
 
 
 def test_plans_that_name_units_which_do_not_exist():
@@ -279,7 +279,7 @@ def test_plans_that_name_units_which_do_not_exist():
 
 
 def test_units_that_the_batch_does_not_have():
-  model, variables = drawn('robertasum')
+  model, (_, variables) = CONFIGS['robertasum'], drawn('robertasum')
   config = DecodeConfig(max_units=2, stop_unit=30, never=(BEG,))
   with pytest.raises(InputError, match='name unit 30 but valid has 5 units'):
     decode(model, variables, make_batch(RECORDS[:1]), config)
