@@ -5,10 +5,12 @@ import sys
 
 import jax
 import pytest
+from flax import linen as nn
 from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
+from stepwise.layers import DEFAULT_RULES
 from stepwise.models import (
   CONFIGS,
   count_params,
@@ -91,3 +93,20 @@ def _paths(model):
 def test_the_realizer_has_no_twin():
   with pytest.raises(InputError, match='RealizerConfig has no'):
     find_config('realizer').twin()
+
+
+@pytest.mark.parametrize('name', CONFIGS)
+def test_every_parameter_names_its_axes(name):
+  """So that rules can shard any model; a name without a rule is an error."""
+  config = find_config(name)
+  shapes = jax.eval_shape(
+    config.build().init, jax.random.key(0), *config.smallest_inputs()
+  )
+  boxed = jax.tree.leaves(
+    shapes['params'], is_leaf=lambda x: isinstance(x, nn.Partitioned)
+  )
+  known = {axis for axis, _ in DEFAULT_RULES}
+  for leaf in boxed:
+    assert isinstance(leaf, nn.Partitioned)
+    assert len(leaf.names) == leaf.value.ndim
+    assert {*leaf.names} <= known
