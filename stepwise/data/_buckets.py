@@ -167,7 +167,7 @@ def restore_order(
 
 
 def _round_up(size: int) -> int:
-  grain = max(8, 1 << (size.bit_length() - 3))
+  grain = 1 << max(size.bit_length() - 3, 3)
   return -(-size // grain) * grain
 
 
