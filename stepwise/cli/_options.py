@@ -55,7 +55,11 @@ MethodOption = Annotated[
 ]
 Model = Annotated[
   str,
-  typer.Option('--model', help='The folder of a bundle, `default` or `lead`.'),
+  typer.Option(
+    '--model',
+    help='The folder of a bundle, or `default`; `lead` for texts, `salience` '
+    'for tables and games.',
+  ),
 ]
 _CONFIG = typer.Option(
   '--config', help='A configuration: a name of `stepwise params`.'

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -35,6 +36,12 @@ def print_json(content: Any) -> None:
   encoding = (sys.stdout.encoding or 'ascii').lower()
   plain = encoding.replace('-', '') != 'utf8'
   print(json.dumps(content, ensure_ascii=plain), flush=True)
+
+
+def warn(warnings: Iterable[str]) -> None:
+  """What a reader may not expect, one sentence a line."""
+  for warning in warnings:
+    print(f'stepwise: {warning}', file=sys.stderr)
 
 
 def check_folder(path: Path | None) -> None:

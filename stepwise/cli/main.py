@@ -29,6 +29,7 @@ from stepwise.cli import (
   report,
   rotowire,
   summarize,
+  table,
   train,
   train_extractor,
 )
@@ -66,6 +67,7 @@ app.command()(plan.plan)
 app.command()(report.report)
 app.add_typer(rotowire.app, name='rotowire')
 app.command()(summarize.summarize)
+app.add_typer(table.app, name='table')
 app.command()(train.train)
 app.command()(train_extractor.train_extractor)
 

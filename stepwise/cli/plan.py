@@ -1,6 +1,7 @@
-"""`stepwise plan`: the content plan of a game, sentence by sentence."""
+"""`stepwise plan`: what to say of a table or a game, sentence by sentence."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +9,19 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._options import AsJson, Html, MaxSteps, Model, Reading
-from stepwise.cli._output import check_folder, save_page
+from stepwise.cli._output import check_folder, print_json, save_page, warn
+from stepwise.cli._tables import (
+  About,
+  AsMarkdown,
+  Entries,
+  Source,
+  Templates,
+  check_options,
+  check_output,
+  check_planner,
+  holds_games,
+)
+from stepwise.cli.summarize import MustInclude
 
 if TYPE_CHECKING:
   from rich.table import Table as RichTable
@@ -17,12 +30,8 @@ if TYPE_CHECKING:
   from stepwise.rotowire import Game
   from stepwise.tables import Plan
 
-Games = Annotated[
-  Path,
-  typer.Argument(
-    metavar='GAME', help='A game, or a list of games (.json, .json.zst).'
-  ),
-]
+  Show = Callable[[Game, Plan], object]
+
 Greedy = Annotated[
   bool, typer.Option('--greedy', help='Do not revise plans by samples.')
 ]
@@ -32,41 +41,116 @@ AsTable = Annotated[
 
 
 def plan(
-  games: Games,
+  source: Source,
   model: Model = 'default',
+  templates: Templates = None,
+  entries: Entries = None,
+  must_include: MustInclude = [],  # noqa: B006, typer copies it.
+  about: About = [],  # noqa: B006, likewise.
   reading: Reading = None,
   max_steps: MaxSteps = None,
   greedy: Greedy = False,
   as_json: AsJson = False,
+  as_markdown: AsMarkdown = False,
   as_table: AsTable = False,
   html: Html = None,
 ) -> None:
-  """Prints what to say about a game, one sentence a line.
+  """Prints what to say about a table or a game, one sentence a line.
 
-  An entry is written as TYPE(entity)=value. With --json, every game is a line
-  that `stepwise evaluate-rotowire` scores.
+  An entry is written as type(entity)=value. Tables are planned by `salience`,
+  which needs no model; --must-include and --about take an entity, a column or
+  entity:column. With --json, every game is a line that `stepwise
+  evaluate-rotowire` scores.
   """
-  from stepwise.rotowire import read_games
+  check_output(as_json, as_markdown, as_table)
+  check_folder(html)
+  if holds_games(source) or not source.exists():
+    check_options(
+      *(source, 'games'),
+      templates=templates,
+      must_include=must_include,
+      about=about,
+      markdown=as_markdown,
+    )
+    show = print_json_plan if as_json else _show_table if as_table else _show
+    if model == 'salience':
+      _plan_by_salience(source, entries, show, html)
+      return
+    check_options(source, 'games', entries=entries)
+    _plan_games(source, show, html, model, reading, max_steps, greedy)
+    return
+  check_planner(model)
+  check_options(
+    *(source, 'tables'),
+    reading=reading,
+    max_steps=max_steps,
+    greedy=greedy,
+    table=as_table,
+  )
+  from stepwise.tables import plan_table, realize_table, report_page
+
+  made = plan_table(
+    source,
+    templates=templates,
+    entries=entries,
+    must_include=must_include,
+    about=about,
+  )
+  warn(made.warnings)
+  if html:
+    save_page(html, report_page(realize_table(made)))
+  if as_json:
+    print_json(made.to_dict())
+  else:
+    print(made.to_markdown() if as_markdown else made)
+
+
+def print_json_plan(game: 'Game', plan: 'Plan') -> None:
   from stepwise.tables import plan_to_json
 
-  if as_json and as_table:
-    raise InputError('--json and --table are given: choose one of them.')
-  check_folder(html)
-  all_games = read_games(games)
+  print(plan_to_json(plan, game.id), flush=True)
+
+
+def _show(game: 'Game', plan: 'Plan') -> None:
+  print('\n'.join(_lines(game, plan)), flush=True)
+
+
+def _show_table(game: 'Game', plan: 'Plan') -> None:
+  _print_table(_table(game, plan))
+  sys.stdout.flush()
+
+
+def _plan_by_salience(
+  path: Path, entries: int | None, show: 'Show', html: Path | None
+) -> None:
+  from stepwise.rotowire import read_games, salient_plan
+
+  if html:
+    raise InputError('--html shows the steps of a model; salience takes none.')
+  for game in read_games(path):
+    show(game, salient_plan(game, entries))
+
+
+def _plan_games(
+  path: Path,
+  show: 'Show',
+  html: Path | None,
+  model: str,
+  reading: str | None,
+  max_steps: int | None,
+  greedy: bool,
+) -> None:
+  from stepwise.rotowire import read_games
+
+  all_games = read_games(path)
   if html and len(all_games) != 1:
     raise InputError(
-      f'--html shows one game; {games} has {len(all_games)} games.'
+      f'--html shows one game; {path} has {len(all_games)} games.'
     )
   samples = 0 if greedy else None
   planner = _planner(model, table=reading, max_steps=max_steps, samples=samples)
   for game, found in zip(all_games, planner(all_games), strict=True):
-    if as_json:
-      print(plan_to_json(found, game.id))
-    elif as_table:
-      _print_table(_table(game, found))
-    else:
-      print('\n'.join(_lines(game, found)))
-    sys.stdout.flush()
+    show(game, found)
   if html:
     _write_page(html, planner, all_games[0])
 

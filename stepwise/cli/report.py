@@ -1,4 +1,4 @@
-"""`stepwise report`: a game in, a readable report out."""
+"""`stepwise report`: a table or a game in, a readable report out."""
 
 import json
 from pathlib import Path
@@ -7,17 +7,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._options import AsJson, Beams, Html
-from stepwise.cli._output import check_folder, print_json, save_page
+from stepwise.cli._options import AsJson, Beams, Html, Model
+from stepwise.cli._output import check_folder, print_json, save_page, warn
+from stepwise.cli._tables import (
+  About,
+  AsMarkdown,
+  Entries,
+  OptionalSource,
+  Templates,
+  check_options,
+  check_output,
+  check_planner,
+  holds_games,
+)
+from stepwise.cli.summarize import MustInclude, Words
 
 if TYPE_CHECKING:
+  from collections.abc import Iterable, Iterator, Sequence
+
   from stepwise.realization import Realizer
   from stepwise.rotowire import Game
   from stepwise.tables import Plan
 
-GameFile = Annotated[
-  Path, typer.Argument(metavar='GAME', help='Box score, as Rotowire has it.')
-]
 Index = Annotated[
   int | None, typer.Option(min=0, help='Which game of a file of several.')
 ]
@@ -39,61 +50,150 @@ Confine = Annotated[
 
 
 def report(
-  game: GameFile,
+  source: OptionalSource = None,
   index: Index = None,
   plan: PlanFile = None,
+  model: Model = 'default',
+  templates: Templates = None,
+  entries: Entries = None,
+  words: Words = None,
+  must_include: MustInclude = [],  # noqa: B006, typer copies it.
+  about: About = [],  # noqa: B006, likewise.
   realizer: RealizerName = 'template',
   beams: Beams = None,
   confine_numerals: Confine = True,
   as_json: AsJson = False,
+  as_markdown: AsMarkdown = False,
   html: Html = None,
 ) -> None:
-  """Plans a game and writes about it.
+  """Writes about a table or games; without either, about a sample game.
 
-  Without --plan the bundled planner makes one. The template realizer says what
-  the plan says, and nothing else.
+  Tables are planned by `salience`, which needs no model; --must-include and
+  --about take an entity, a column or entity:column. Games are planned by
+  --model, or as --plan says. The template realizer says what the plan says,
+  and nothing else. A file of several games gives a report of each, one after
+  another.
   """
+  check_output(as_json, as_markdown, False)
+  check_folder(html)
+  if source is None or holds_games(source) or not source.exists():
+    path = source or _sample()
+    check_options(
+      *(path, 'games'),
+      templates=templates,
+      must_include=must_include,
+      about=about,
+      words=words,
+      markdown=as_markdown,
+    )
+    games = _games(path, index)
+    if html and len(games) > 1:
+      raise InputError(f'--html shows one game; {path} has {len(games)} games.')
+    if plan and len(games) > 1:
+      raise InputError(
+        f'--plan is of one game; {path} has {len(games)}: choose one with '
+        '--index.'
+      )
+    writer = _realizer(realizer, beams, confine_numerals)
+    _report_games(
+      games, _planned(games, plan, model, entries), writer, as_json, html
+    )
+    return
+  check_planner(model)
+  check_options(source, 'tables', index=index, plan=plan, beams=beams)
+  if realizer != 'template':
+    check_options(source, 'tables', realizer=realizer)
+  from stepwise.tables import report_page, report_table
+
+  made = report_table(
+    source,
+    templates=templates,
+    entries=entries,
+    words=words,
+    must_include=must_include,
+    about=about,
+  )
+  warn(made.warnings)
+  if html:
+    save_page(html, report_page(made))
+  if as_json:
+    print_json(made.to_dict())
+  else:
+    print(made.to_markdown() if as_markdown else made)
+
+
+def _sample() -> Path:
+  from stepwise.rotowire import sample_game
+
+  return sample_game()
+
+
+def _report_games(
+  games: 'Sequence[Game]',
+  plans: 'Iterable[tuple[str, Plan]]',
+  writer: 'Realizer',
+  as_json: bool,
+  html: Path | None,
+) -> None:
   from stepwise.realization import render_report, write_report
 
-  check_folder(html)
-  chosen = _game(game, index)
-  planner, entries = _plan(chosen, plan)
-  writer = _realizer(realizer, beams, confine_numerals)
-  written = write_report(chosen, entries, writer, planner=planner)
-  if html:
-    save_page(html, render_report(written))
-  if as_json:
-    print_json(written.to_dict())
-  else:
-    print(written.text)
+  for number, (game, (planner, entries)) in enumerate(
+    zip(games, plans, strict=True)
+  ):
+    written = write_report(game, entries, writer, planner=planner)
+    if html:
+      save_page(html, render_report(written))
+    if as_json:
+      print_json(written.to_dict())
+    else:
+      print(('\n' if number else '') + written.text, flush=True)
 
 
-def _game(path: Path, index: int | None) -> 'Game':
+def _games(path: Path, index: int | None) -> 'list[Game]':
   from stepwise.rotowire import read_games
 
   games = read_games(path)
-  if index is None and len(games) > 1:
-    raise InputError(
-      f'{path} has {len(games)} games: choose one with --index, 0 to '
-      f'{len(games) - 1}.'
-    )
-  if (index or 0) >= len(games):
+  if index is None:
+    return games
+  if index >= len(games):
     raise InputError(f'--index is {index} but {path} has {len(games)} games.')
-  return games[index or 0]
+  return [games[index]]
 
 
-def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
-  from stepwise.realization import check_plan, known_entries
-  from stepwise.tables import parse_plan
+def _planned(
+  games: 'Sequence[Game]', path: Path | None, model: str, entries: int | None
+) -> 'Iterator[tuple[str, Plan]]':
+  """Who planned a game, and how; game by game, as plans are asked for."""
+  from stepwise.realization import known_entries
 
-  if path is None:
-    from stepwise.cli._compilation_cache import use_compilation_cache
-    from stepwise.planning import bundled_planner
+  if path is not None:
+    yield path.name, _plan(games[0], path)
+    return
+  if model == 'salience':
+    from stepwise.rotowire import salient_plan
 
-    use_compilation_cache()
-    [plan] = bundled_planner()([game])
-    return 'the bundled planner', known_entries(plan, game)
+    for game in games:
+      yield 'salience', known_entries(salient_plan(game, entries), game)
+    return
+  if entries is not None:
+    raise InputError('--entries is for `--model salience` and for tables.')
+  from stepwise.cli._compilation_cache import use_compilation_cache
+  from stepwise.planning import bundled_planner, load_planner
+
+  use_compilation_cache()
+  planner = bundled_planner() if model == 'default' else load_planner(model)
+  name = 'the bundled planner' if model == 'default' else model
+  size = planner.options.batch_size
+  for start in range(0, len(games), size):
+    part = games[start : start + size]
+    for game, plan in zip(part, planner(part), strict=True):
+      yield name, known_entries(plan, game)
+
+
+def _plan(game: 'Game', path: Path) -> 'Plan':
   from stepwise.data import open_for_reading
+  from stepwise.realization import check_plan
+  from stepwise.tables import parse_plan
 
   with open_for_reading(path) as stream:
     content = stream.read()
@@ -103,7 +203,7 @@ def _plan(game: 'Game', path: Path | None) -> tuple[str, 'Plan']:
     check_plan(plan, game)
   except ValueError as error:
     raise InputError(f'{path}: {error}') from error
-  return path.name, plan
+  return plan
 
 
 def _realizer(

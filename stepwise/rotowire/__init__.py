@@ -25,6 +25,7 @@ from stepwise.rotowire._games import (
   game_table,
   parse_game,
   read_games,
+  sample_game,
 )
 from stepwise.rotowire._names import planned_relations, with_names
 from stepwise.rotowire._records import (
@@ -36,6 +37,7 @@ from stepwise.rotowire._records import (
   same_game,
 )
 from stepwise.rotowire._role_table import role_table
+from stepwise.rotowire._salience import salient_plan
 from stepwise.rotowire._schema import rotowire_schema
 
 __all__ = [
@@ -66,6 +68,8 @@ __all__ = [
   'read_table',
   'role_table',
   'rotowire_schema',
+  'salient_plan',
   'same_game',
+  'sample_game',
   'with_names',
 ]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,11 @@ def read_games(path: str | os.PathLike[str]) -> list[Game]:
     except InputError as error:
       raise InputError(f'{path}: game {number}: {error}') from error
   return parsed
+
+
+def sample_game() -> Path:
+  """The file of an invented game, written for the project."""
+  return Path(str(resources.files('stepwise.rotowire'))) / 'sample_game.json'
 
 
 def parse_game(fields: Any, *, id: str = '') -> Game:

@@ -4,6 +4,7 @@ Pure Python and numpy: no JAX, no TensorFlow.
 """
 
 from stepwise.tables._calendar import weekday
+from stepwise.tables._draft import draft_templates
 from stepwise.tables._facts import About, Facts, Measure
 from stepwise.tables._page import report_page
 from stepwise.tables._plans import (
@@ -69,6 +70,7 @@ __all__ = [
   'TableSentence',
   'Wishes',
   'arrange',
+  'draft_templates',
   'load_schema',
   'make_sheets',
   'make_table',

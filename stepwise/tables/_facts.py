@@ -133,6 +133,7 @@ class Facts:
     numbers: by measure, then entity and place of the period (0 without).
     texts: other columns by label, then entity.
     notes: what a reader may not expect, one sentence each.
+    entity, period: the columns that name rows and times, if one does.
   """
 
   kind: str
@@ -144,6 +145,8 @@ class Facts:
   numbers: Mapping[str, Mapping[tuple[str, int], float]]
   texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
   notes: tuple[str, ...] = ()
+  entity: str = ''
+  period: str = ''
 
 
 def read_facts(sheet: Sheet, kind: str = '', given: Kind = Kind({})) -> Facts:
@@ -189,6 +192,8 @@ def read_facts(sheet: Sheet, kind: str = '', given: Kind = Kind({})) -> Facts:
       *(column.note for column in columns if column.note),
       *_left_out(measured, filled[0], filled[1]),
     ),
+    entity=entity[0].name if len(entity) == 1 else '',
+    period=period.name if period else '',
   )
 
 

@@ -78,6 +78,11 @@ class Pools:
     self.facts: dict[str, Facts] = {facts.kind: facts for facts in table.facts}
 
   @cached_property
+  def kinds(self) -> dict[str, None]:
+    """Of all entries, in their order."""
+    return dict.fromkeys(entry.kind for entry in self._table.entries)
+
+  @cached_property
   def _by_type(self) -> dict[tuple[str, str], Pool]:
     numbers: dict[tuple[str, str], list[float]] = defaultdict(list)
     for entry in self._table.entries:

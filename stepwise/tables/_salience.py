@@ -188,7 +188,7 @@ class _Weigher:
     }
 
   def weigh(self, entry: Entry) -> tuple[float, tuple[str, ...]]:
-    if entry.number is None:
+    if entry.number is None or entry.droppable:
       return 0.0, ()
     role = role_of(entry)
     weights = _DAYS if self._days.get(entry.kind) else _TREND
@@ -214,11 +214,15 @@ class _Weigher:
       reasons.append(
         f'{abs(place.deviation):.1f} usual deviations {side} the median'
       )
-    extreme = 1 in (place.top, place.bottom) and not place.ties
+    # Of those who played little nobody asks what they did least.
+    bottom = place.bottom if entry.about else place.count
+    if main and not entry.about and place.count < 4:
+      weight *= 1.5
+    extreme = 1 in (place.top, bottom) and not place.ties
     if not (main or peak or extreme):
       weight *= 0.35
     away = min(abs(place.deviation), 4.0) / 4.0
-    rank = _rank_worth(place.top, place.bottom, place.ties, place.count)
+    rank = _rank_worth(place.top, bottom, place.ties, place.count)
     if role in ('change', 'growth') and pool.against(entry.number):
       rank = 1.0
       reasons.append(f'a {"rise" if entry.number > 0 else "fall"} among others')
@@ -435,7 +439,7 @@ def _is_daily(entry: Entry) -> bool:
 
 def _lead(
   group: Sequence[Choice], pools: Pools, main: Mapping[str, Set[str]]
-) -> tuple[int, float]:
+) -> tuple[int, int, float]:
   """The first three of what matters most, in their order; then by score."""
   tops = [
     pools.place(c.entry).top
@@ -443,7 +447,10 @@ def _lead(
     if measure_of(c.entry) in main.get(c.entry.kind, ())
     and role_of(c.entry) in ('value', 'total', 'mean')
   ]
-  return min([*tops, 4]), -max(choice.score for choice in group)
+  # Of games, teams come before players, as in the table.
+  kinds = list(pools.kinds) if not pools.facts else []
+  kind = kinds.index(group[0].entry.kind) if kinds else 0
+  return kind, min([*tops, 4]), -max(choice.score for choice in group)
 
 
 def _by(

@@ -136,13 +136,34 @@ def test_a_missing_team_is_named(tmp_path):
     raise invoke(path).exception
 
 
-def test_one_of_several_games(tmp_path, usual):
+def test_one_or_all_of_several_games(tmp_path, usual):
   path = tmp_path / 'games.json'
   path.write_text(json.dumps([game_fields(), game_fields()]))
-  assert 'choose one with --index, 0 to 1' in str(invoke(path).exception)
   assert '--index is 2 but' in str(invoke(path, '--index', 2).exception)
   written = invoke(path, '--index', 1, '--plan', usual).stdout
   assert written.startswith(FIRST)
+  assert '--plan is of one game' in str(invoke(path, '--plan', usual).exception)
+  one = invoke(path, '--index', 1, '--model', 'salience').stdout
+  assert invoke(path, '--model', 'salience').stdout == f'{one}\n{one}'
+  lines = invoke(path, '--model', 'salience', '--json').stdout.splitlines()
+  assert [json.loads(line)['id'] for line in lines] == [
+    *('games.json:0', 'games.json:1')
+  ]
+  page = tmp_path / 'page.html'
+  assert '--html shows one game' in str(invoke(path, '--html', page).exception)
+
+
+def test_salience_plans_a_game_without_jax(game):
+  assert not HEAVY & loaded_by('report', game, '--model', 'salience')
+  shown = json.loads(invoke(game, '--model', 'salience', '--json').stdout)
+  assert shown['planner'] == 'salience'
+  assert 'J.T. Lund' in shown['text']
+
+
+def test_without_an_argument_there_is_a_sample():
+  written = invoke('--model', 'salience').stdout
+  assert 'J.T. Lund had 31 points' in written
+  assert 'Port Vale' in written
 
 
 def test_bad_options(game, tmp_path):

@@ -1,0 +1,79 @@
+"""What `plan` and `report` share: a table or games, and wishes."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stepwise._errors import InputError
+
+_SOURCE = typer.Argument(
+  metavar='TABLE|GAMES',
+  help='A table (.csv, .tsv, .json, .jsonl, .parquet), a folder of related '
+  'ones, or games as Rotowire has them (.json).',
+)
+Source = Annotated[Path, _SOURCE]
+OptionalSource = Annotated[Path | None, _SOURCE]
+Templates = Annotated[
+  Path | None,
+  typer.Option(
+    '--templates',
+    metavar='FILE.toml',
+    help='What is known of a table; `stepwise table init` drafts one.',
+  ),
+]
+Entries = Annotated[
+  int | None,
+  typer.Option('--entries', min=1, help='Entries of a plan, at most.'),
+]
+About = Annotated[
+  list[str],
+  typer.Option(
+    '--about',
+    metavar='NAME',
+    help='Say only what is about this entity or column; may be repeated.',
+  ),
+]
+AsMarkdown = Annotated[bool, typer.Option('--markdown', help='Print Markdown.')]
+
+_MARKS = (b'"box_score"', b'"home_line"', b'"vis_line"')
+# Far enough for the first key of a game that is no part of another table.
+_HEAD = 1 << 16
+
+
+def holds_games(path: Path) -> bool:
+  """Whether a file is of games; the first keys tell."""
+  suffixes = [suffix.lower() for suffix in path.suffixes]
+  if '.json' not in suffixes or not path.is_file():
+    return False
+  from stepwise._files import open_for_reading
+
+  with open_for_reading(path) as stream:
+    head = stream.read(_HEAD)
+  return any(mark in head for mark in _MARKS)
+
+
+def check_options(path: Path, what: str, **given: Any) -> None:
+  """Refuses options that say nothing about what the file holds."""
+  for name, value in given.items():
+    if value not in (None, False, [], ()):
+      option = f'--{name.replace("_", "-")}'
+      raise InputError(f'{option} is not for {what}, and {path} holds {what}.')
+
+
+def check_output(as_json: bool, as_markdown: bool, as_table: bool) -> None:
+  options = {'--json': as_json, '--markdown': as_markdown, '--table': as_table}
+  given = [name for name, wanted in options.items() if wanted]
+  if len(given) > 1:
+    raise InputError(
+      f'{given[0]} and {given[1]} are given: choose one of them.'
+    )
+
+
+def check_planner(model: str) -> None:
+  """Tables are planned by salience alone."""
+  if model not in ('default', 'salience'):
+    raise InputError(
+      f'--model is {model!r}; tables are planned by `salience`, which needs no '
+      'model.'
+    )

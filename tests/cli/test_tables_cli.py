@@ -1,0 +1,125 @@
+"""`plan`, `report` and `table init` of tables."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from stepwise._errors import InputError
+from stepwise.cli.main import app
+from stepwise.tables import plan_table, report_table
+
+SALES = """\
+region,quarter,sales
+North,Q1,"$1,200"
+North,Q2,"$1,500"
+South,Q1,$900
+South,Q2,$700
+East,Q1,$400
+East,Q2,$410
+"""
+
+
+@pytest.fixture
+def sales(tmp_path):
+  path = tmp_path / 'sales.csv'
+  path.write_text(SALES)
+  return path
+
+
+def invoke(*arguments):
+  return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def test_report_and_plan_are_those_of_python(sales):
+  report, plan = report_table(sales), plan_table(sales)
+  assert invoke('report', sales).stdout == f'{report}\n'
+  assert invoke('plan', sales).stdout == f'{plan}\n'
+  shown = invoke('report', sales, '--json').stdout
+  assert json.loads(shown) == json.loads(json.dumps(report.to_dict()))
+  assert json.loads(invoke('plan', sales, '--json').stdout)['plan']
+  assert invoke('report', sales, '--markdown').stdout.startswith('# Sales')
+  assert '**' in invoke('plan', sales, '--markdown').stdout
+
+
+def test_budgets_and_wishes(sales):
+  shown = invoke('report', sales, '--words', 20, '--must-include', 'East')
+  assert 'East' in shown.stdout
+  assert len(shown.stdout.split()) <= 20
+  shown = invoke('plan', sales, '--entries', 2, '--about', 'South', '--json')
+  [sentence] = json.loads(shown.stdout)['plan']
+  assert [entity for entity, *_ in sentence] == ['South', 'South']
+
+
+def test_a_page(sales, tmp_path):
+  for verb in ('plan', 'report'):
+    page = tmp_path / f'{verb}.html'
+    result = invoke(verb, sales, '--html', page)
+    assert result.exit_code == 0
+    assert page.read_text().startswith('<!doctype html>')
+    assert 'id="sentence-1"' in page.read_text()
+
+
+def test_a_draft_changes_nothing_and_can_be_changed(sales, tmp_path):
+  target = tmp_path / 'sales.toml'
+  draft = invoke('table', 'init', sales).stdout
+  invoke('table', 'init', sales, target)
+  assert target.read_text() == draft
+  plain = invoke('report', sales).stdout
+  assert invoke('report', sales, '--templates', target).stdout == plain
+  said = 'label = "sales"\nsay = "sold {value}"'
+  target.write_text(draft.replace('label = "sales"', said))
+  assert (
+    'North sold $1500' in invoke('report', sales, '--templates', target).stdout
+  )
+
+
+def test_notes_go_to_standard_error(tmp_path):
+  path = tmp_path / 'a.csv'
+  path.write_text('name,x,y\nA,1,3\nB,2,4\nC,3,5\nD,4,6\nE,many,9\n')
+  result = invoke('report', path)
+  assert "column 'x' is read as text" in result.stderr
+  assert 'column' not in result.stdout
+
+
+@pytest.mark.parametrize(
+  ('arguments', 'message'),
+  [
+    (('report', 'absent.csv'), 'absent.csv: no such file'),
+    (('report', 'SALES', '--index', '1'), '--index is not for tables'),
+    (('report', 'SALES', '--realizer', 'mini'), '--realizer is not for tables'),
+    (('report', 'SALES', '--model', 'x'), 'tables are planned by `salience`'),
+    (('plan', 'SALES', '--greedy'), '--greedy is not for tables'),
+    (('plan', 'SALES', '--json', '--markdown'), 'choose one of them'),
+    (('report', 'SALES', '--about', 'Mars'), "no entity or column 'Mars'"),
+    (('report', 'SALES', '--words', '2'), 'the shortest report of this has'),
+    (('table', 'init', 'absent.csv'), 'absent.csv: no such file'),
+  ],
+)
+def test_mistakes(sales, arguments, message):
+  given = [sales if part == 'SALES' else part for part in arguments]
+  with pytest.raises(InputError, match=message):
+    raise invoke(*given).exception
+
+
+RUN = """
+import sys
+from stepwise.cli.main import app
+app(sys.argv[1:], standalone_mode=False)
+print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize('verb', [('report',), ('plan',), ('table', 'init')])
+def test_tables_load_no_jax(sales, verb):
+  done = subprocess.run(
+    [sys.executable, '-c', RUN, *verb, str(sales)],
+    capture_output=True,
+    text=True,
+    check=True,
+  )
+  loaded = set(done.stderr.split())
+  heavy = {*('jax', 'flax', 'scipy', 'tokenizers', 'pandas', 'pyarrow', 'gin')}
+  assert not loaded & heavy
