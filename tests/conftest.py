@@ -1,12 +1,21 @@
 """Strict flags for every test: simulated devices, all shapes checked."""
 
 import os
+from pathlib import Path
 
 # Before jax is imported: eight simulated devices for the sharding tests.
 os.environ.setdefault('XLA_FLAGS', '--xla_force_host_platform_device_count=8')
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 # What tests compile stays out of the user's folders.
 os.environ.setdefault('STEPWISE_CACHE', 'off')
+# It is kept in the checkout, for the other workers, for processes that tests
+# start and for the next run; the same program is compiled to the same code.
+os.environ.setdefault(
+  'JAX_COMPILATION_CACHE_DIR',
+  str(Path(__file__).parents[1] / '.pytest_cache' / 'xla'),
+)
+os.environ.setdefault('JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS', '0.2')
+os.environ.setdefault('JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES', '-1')
 
 from jaxtyping import install_import_hook
 
