@@ -37,6 +37,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     'stepwise/pages/steps.css',
     'stepwise/pages/steps.html',
     'stepwise/pages/steps.js',
+    'stepwise/run_files/gin/cnn_dailymail/stepwise_etcsum.gin',
+    'stepwise/run_files/gin/t5x/runs/train.gin',
+    'stepwise/run_files/requirements-t5x.txt',
     'stepwise/summarization/samples/harbour.txt',
   ):
     assert needed in names

@@ -21,6 +21,7 @@ from stepwise.cli import (
   evaluate_judgements,
   evaluate_rotowire,
   export,
+  gin,
   infer,
   models,
   oracle,
@@ -28,6 +29,7 @@ from stepwise.cli import (
   plan,
   report,
   rotowire,
+  runs,
   summarize,
   table,
   train,
@@ -59,6 +61,7 @@ app.command()(evaluate.evaluate)
 app.command()(evaluate_judgements.evaluate_judgements)
 app.command()(evaluate_rotowire.evaluate_rotowire)
 app.command()(export.export)
+app.command()(gin.gin)
 app.command()(infer.infer)
 app.command()(models.models)
 app.command()(oracle.oracle)
@@ -66,6 +69,7 @@ app.command()(params.params)
 app.command()(plan.plan)
 app.command()(report.report)
 app.add_typer(rotowire.app, name='rotowire')
+app.command()(runs.runs)
 app.command()(summarize.summarize)
 app.add_typer(table.app, name='table')
 app.command()(train.train)

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise._tpu_compiler import COMPILER_ENVIRONMENT
 from stepwise.cli._options import (
   Batch,
   GinFiles,
@@ -33,7 +35,8 @@ Records = Annotated[
   ),
 ]
 Output = Annotated[
-  Path, typer.Option(help='Folder of the run; an unfinished one continues.')
+  Path | None,
+  typer.Option(help='Folder of the run; an unfinished one continues.'),
 ]
 Validation = Annotated[Path | None, typer.Option(help='Validation records.')]
 Steps = Annotated[int | None, typer.Option(min=1, help='Updates.')]
@@ -69,6 +72,16 @@ Export = Annotated[
   bool,
   typer.Option('--export', help='Only write the bundle of the best so far.'),
 ]
+DryRunOption = Annotated[
+  bool,
+  typer.Option(
+    '--dry-run', help='Compile all programs, run none, and tell what they need.'
+  ),
+]
+Topology = Annotated[
+  str | None,
+  typer.Option(help='TPU slice of a dry run, such as v5e:4x4; needs libtpu.'),
+]
 Distributed = Annotated[
   str | None,
   typer.Option(help='auto, or HOST:PORT,PROCESSES,INDEX of this process.'),
@@ -95,7 +108,7 @@ _FLAGS = {
 
 
 def train(
-  output: Output,
+  output: Output = None,
   records: Records = None,
   validation: Validation = None,
   config: OptionalConfig = None,
@@ -115,12 +128,18 @@ def train(
   tokenizer: TokenizerOption = 'wordpiece',
   export: Export = False,
   distributed: Distributed = None,
+  dry_run: DryRunOption = False,
+  topology: Topology = None,
 ) -> None:
   """Train a model; the same command continues a run that was killed.
 
   OUTPUT gets config.json, metrics.jsonl, checkpoints/ and, at the end,
-  bundle/ with the best model. Flags and --set override gin files.
+  bundle/ with the best model. Flags and --set override gin files. A dry run
+  reads no records: only sizes count.
   """
+  if topology is not None:
+    # Before anything imports jax.
+    os.environ.update(COMPILER_ENVIRONMENT)
   if distributed is not None:
     _join(distributed)
   flags = {
@@ -140,6 +159,14 @@ def train(
     'TrainConfig.accumulate': accumulate,
     'TrainConfig.profile': profile,
   }
+  if dry_run:
+    anything = [f'{name}=-' for name in ('TRAIN', 'VALIDATION', 'DOCUMENTS')]
+    anything += ['InputConfig.train=-'] if not gin else []
+    _dry_run(_config(flags, gin, settings, anything), topology)
+    return
+  if output is None or topology is not None:
+    missing = '--output' if output is None else '--dry-run'
+    raise InputError(f'{missing} is not given.')
   run = _config(flags, gin, settings)
   _check_tokenizer(run, tokenizer)
   initial = None
@@ -162,8 +189,52 @@ def _sizes(given: list[str]) -> dict[str, Any]:
   return found
 
 
+def _dry_run(config: 'TrainConfig', topology: str | None) -> None:
+  from rich.console import Console
+  from rich.table import Table
+
+  from stepwise.training import dry_run
+
+  found = dry_run(config, topology, _task(config))
+  table = Table(
+    *(
+      'program',
+      'rows',
+      'tokens',
+      'units',
+      'TFLOP',
+      'GiB a device',
+      'of which',
+    ),
+    'seconds to compile',
+  )
+  for program in found.programs:
+    whole, part = program.device_bytes, program.temporary_bytes
+    table.add_row(
+      program.name,
+      f'{program.rows:,}',
+      f'{program.tokens:,}',
+      f'{program.units:,}',
+      f'{program.flops / 1e12:,.1f}',
+      program.reason or f'{(whole or 0) / 2**30:.2f}',
+      '' if part is None else f'{part / 2**30:.2f} temporary',
+      f'{program.seconds:.0f}',
+    )
+  console = Console()
+  console.print(table)
+  sizes = ', '.join(f'{axis} {size}' for axis, size in found.mesh.items())
+  console.print(f'mesh: {sizes}; micro-batches: {found.accumulate}')
+  for line in found.layout:
+    console.print(line)
+  if not found.fits:
+    raise typer.Exit(1)
+
+
 def _config(
-  flags: dict[str, Any], gin: list[Path], settings: list[str]
+  flags: dict[str, Any],
+  gin: list[Path],
+  settings: list[str],
+  defaults: list[str] = [],  # noqa: B006, never changed.
 ) -> 'TrainConfig':
   from stepwise.training import TrainConfig, load_gin
 
@@ -175,7 +246,7 @@ def _config(
   ]
   if not gin:
     given.insert(0, 'OptimizerConfig.learning_rate=1e-4')
-  return load_gin(TrainConfig, gin, [*given, *settings], _FLAGS)
+  return load_gin(TrainConfig, gin, [*defaults, *given, *settings], _FLAGS)
 
 
 def _join(where: str) -> None:

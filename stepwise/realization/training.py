@@ -132,6 +132,7 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     dummy=model.smallest_inputs,
     batch=RealizerBatch,
     tokens=row_tokens,
+    empty=lambda size, rows: pad_examples([], size, rows),
     open_input=open_input,
     open_validation=open_validation,
   )

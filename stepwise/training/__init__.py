@@ -18,7 +18,19 @@ from stepwise.training._config import (
   TrainConfig,
   resolve_model,
 )
+from stepwise.training._dry_run import (
+  CompiledProgram,
+  DryRun,
+  dry_run,
+  topology_devices,
+)
 from stepwise.training._gin import load_gin
+from stepwise.training._history import (
+  RunHistory,
+  draw_history,
+  read_history,
+  sparkline,
+)
 from stepwise.training._loop import (
   DivergenceError,
   PreemptionError,
@@ -50,7 +62,9 @@ from stepwise.training._task import (
 __all__ = [
   'CheckpointConfig',
   'CheckpointStore',
+  'CompiledProgram',
   'DivergenceError',
+  'DryRun',
   'EvaluationConfig',
   'Evaluator',
   'InputConfig',
@@ -60,20 +74,26 @@ __all__ = [
   'ModelSpec',
   'OptimizerConfig',
   'PreemptionError',
+  'RunHistory',
   'TensorBoardWriter',
   'TrainConfig',
   'TrainResult',
   'TrainState',
   'TrainingTask',
   'Validation',
+  'draw_history',
+  'dry_run',
   'load_gin',
   'load_trained',
   'lower_update',
   'make_optimizer',
   'make_schedule',
+  'read_history',
   'resolve_model',
   'restack',
   'rouge_evaluator',
   'selector_task',
+  'sparkline',
+  'topology_devices',
   'train',
 ]

@@ -146,14 +146,7 @@ class Examples:
     if self._gains:
       none = np.zeros((len(rows), self.steps, units), np.float32)
       arrays.setdefault('gains', none)
-    return self._narrow(arrays)
-
-  def _narrow(self, arrays: Arrays) -> Arrays:
-    """Cuts columns that are empty in every batch: each costs a forward pass."""
-    single = self._mode != 'all'
-    narrow = ('targets', 'gains') if single else ('plan',)
-    cut = {name: arrays[name][:, :1] for name in narrow if name in arrays}
-    return arrays | cut
+    return _narrow(arrays, self._mode)
 
   def _group(self, sizes: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
     """The examples of every bucket, in the order of the records."""
@@ -173,6 +166,25 @@ class Examples:
         f' plan_steps is {self.steps}: raise it, or learn fewer with'
         ' learn_steps.'
       )
+
+
+def _narrow(arrays: Arrays, mode: str) -> Arrays:
+  """Cuts columns that are empty in every batch: each costs a forward pass."""
+  narrow = ('plan',) if mode == 'all' else ('targets', 'gains')
+  cut = {name: arrays[name][:, :1] for name in narrow if name in arrays}
+  return arrays | cut
+
+
+def empty_batch(
+  config: InputConfig, size: tuple[int, int], rows: int, *, stepwise: bool
+) -> Arrays:
+  """A batch of the shapes that a run has, without reading any record."""
+  if config.plan_steps is None and config.learn_steps is None:
+    raise InputError('without records, InputConfig.plan_steps must be set.')
+  length, units = size
+  steps = config.plan_steps or config.learn_steps or 1
+  arrays = pad_batch([], length=length, units=units, steps=steps, batch=rows)
+  return _narrow(arrays, config.examples if stepwise else 'all')
 
 
 def _sizes(labelled: Sequence[Labelled]) -> np.ndarray:

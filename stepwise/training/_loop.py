@@ -98,6 +98,7 @@ class Programs:
     sums_of: `(params, batch) -> LossSums`, without dropout.
     init: the state before the first update.
     shapes: of the state, and where it lives.
+    lower: by name, what makes 'update' and 'validation' for given shapes.
   """
 
   task: TrainingTask
@@ -107,6 +108,7 @@ class Programs:
   sums_of: Callable[[Any, Any], Any]
   init: Callable[[], TrainState]
   shapes: TrainState
+  lower: Mapping[str, Callable[..., jax.stages.Lowered]]
 
 
 def train(
@@ -179,6 +181,7 @@ def make_programs(
   update = jit_update(
     learnt, optimizer, config.accumulate, shardings, task.tokens
   )
+  sums_of = jax.jit(task.loss)
   init = functools.partial(
     init_state, task.module, optimizer, config.seed, shardings, task.dummy
   )
@@ -187,9 +190,13 @@ def make_programs(
     mesh,
     schedule,
     on_mesh(mesh, update, rules),
-    on_mesh(mesh, jax.jit(task.loss), rules),
+    on_mesh(mesh, sums_of, rules),
     init,
     state_shapes(task.module, optimizer, shardings, task.dummy),
+    {
+      'update': on_mesh(mesh, update.lower, rules),
+      'validation': on_mesh(mesh, sums_of.lower, rules),
+    },
   )
 
 

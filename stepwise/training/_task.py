@@ -19,6 +19,7 @@ from stepwise.training._config import TrainConfig, resolve_model
 from stepwise.training._input import (
   Arrays,
   Labelled,
+  empty_batch,
   load_labelled,
   open_batches,
   training_examples,
@@ -56,6 +57,8 @@ class TrainingTask:
     dummy: makes the smallest arguments of the module, to initialise it.
     batch: the named tuple that arrays of a batch become.
     tokens: real ones of every row of a batch; an empty row has none.
+    empty: arrays of a batch without examples, of given tokens and units and so
+      many rows.
     open_input: reads the examples; an iterator over the given rows of training
       batches, with `get_state` and `set_state`.
     open_validation: reads those of validation; None if there are none.
@@ -68,6 +71,7 @@ class TrainingTask:
   dummy: Callable[[], tuple[Any, ...]]
   batch: Any
   tokens: Callable[[Any], Array]
+  empty: Callable[[tuple[int, int], int], Arrays]
   open_input: Callable[[np.ndarray], grain.DatasetIterator[Arrays]]
   open_validation: Callable[[], Validation | None]
 
@@ -112,6 +116,9 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     dummy=model.smallest_inputs,
     batch=Batch,
     tokens=row_tokens,
+    empty=lambda size, rows: empty_batch(
+      config.input, size, rows, stepwise=model.stepwise
+    ),
     open_input=open_input,
     open_validation=open_validation,
   )
