@@ -113,7 +113,7 @@ class Examples:
     repeats = learnt if self._mode == 'steps' else np.ones_like(learnt)
     self._record = np.repeat(np.arange(len(labelled)), repeats)
     self._step = np.concatenate([np.arange(count) for count in repeats])
-    self.buckets = buckets or Buckets.fitting(sizes[:, :2].tolist())
+    self.buckets = buckets or Buckets.fitting(map(tuple, sizes[:, :2].tolist()))
     self.steps = steps or max(int(learnt.max()), 1)
     self._check_steps(int(learnt.argmax()), int(learnt.max()))
     self.by_bucket = self._group(sizes)
