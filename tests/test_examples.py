@@ -1,9 +1,13 @@
 """Every example runs as it stands."""
 
+import html
 import runpy
 from pathlib import Path
 
 import pytest
+
+import stepwise
+from stepwise.tables import draft_templates, read_sheets, report_page
 
 EXAMPLES = sorted((Path(__file__).parent.parent / 'examples').glob('*.py'))
 
@@ -12,3 +16,26 @@ EXAMPLES = sorted((Path(__file__).parent.parent / 'examples').glob('*.py'))
 def test_example_prints_something(path, capsys):
   runpy.run_path(str(path), run_name='__main__')
   assert capsys.readouterr().out.strip()
+
+
+TABLES = Path(__file__).parent.parent / 'examples' / 'tables'
+
+
+@pytest.mark.parametrize('name', ['sales', 'weather', 'league'])
+def test_tables_give_the_plans_and_reports_beside_them(name):
+  folder = TABLES / name
+  table, templates = folder / f'{name}.csv', folder / 'templates.toml'
+  report = stepwise.report(table, templates=templates)
+  for made, file in ((report, 'report.md'), (report.plan, 'plan.md')):
+    stored = (folder / file).read_text(encoding='utf-8')
+    assert stored.rstrip() == made.to_markdown().rstrip()
+  page = report_page(report)
+  assert all(html.escape(sentence.text) in page for sentence in report)
+
+
+def test_a_draft_of_an_example_says_what_was_guessed(tmp_path):
+  table = TABLES / 'sales' / 'sales.csv'
+  path = tmp_path / 'draft.toml'
+  path.write_text(draft_templates(read_sheets(table)), encoding='utf-8')
+  given = stepwise.report(table, templates=path)
+  assert given.text == stepwise.report(table).text

@@ -102,7 +102,7 @@ def plan(
   if as_json:
     print_json(made.to_dict())
   else:
-    print(made.to_markdown() if as_markdown else made)
+    print(made.to_markdown().rstrip() if as_markdown else made)
 
 
 def print_json_plan(game: 'Game', plan: 'Plan') -> None:

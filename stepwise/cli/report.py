@@ -119,7 +119,7 @@ def report(
   if as_json:
     print_json(made.to_dict())
   else:
-    print(made.to_markdown() if as_markdown else made)
+    print(made.to_markdown().rstrip() if as_markdown else made)
 
 
 def _sample() -> Path:

@@ -20,7 +20,7 @@ from stepwise.tables._sentences import write_sentences
 from stepwise.tables._sheets import make_sheets, read_sheets
 from stepwise.tables._table import Relation, Table
 from stepwise.tables._tabulate import tabulate
-from stepwise.tables._words import capitalised
+from stepwise.tables._words import capitalised, listed
 
 # More is always too much to ask of a small table, or to read at once.
 _MOST_ENTRIES = 1000
@@ -79,9 +79,10 @@ class TablePlan:
     reasons = {c.entry.relation: '; '.join(c.reasons) for c in self.choices}
     lines = [f'# {title_of(self.table)}', '']
     for number, sentence in enumerate(self.plan, 1):
-      lines.append(f'{number}. Sentence')
+      names = dict.fromkeys(r.entity for r in sentence)
+      lines.append(f'{number}. {listed([name or "All" for name in names])}')
       lines += [
-        f'   - {r.type} of {r.entity or "all"}: **{r.value}**'
+        f'   - {r.type}: **{r.value}**'
         f'{f" ({why})" if (why := reasons.get(r)) else ""}'
         for r in sentence
       ]

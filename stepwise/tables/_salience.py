@@ -134,7 +134,7 @@ def default_size(table: Table) -> int:
   Games, whose entries no sheet gave, have the length of a newspaper's report.
   """
   if not table.facts:
-    return 36
+    return 24
   return min(max(round(2.2 * math.log2(len(table.entries) + 1)), 4), 18)
 
 

@@ -181,20 +181,22 @@ class _Writer:
     extremes = [said for said in amounts if self._is_extreme(said)]
     plain = [said for said in amounts if said not in extremes]
     if plain:
-      named = [_short(said) + self._time(said) for said in plain]
+      named = [
+        f'{_short(said)}{self._time(said)}{self._aside(said)}' for said in plain
+      ]
       clause += f'; {first.entity} {has}' if and_[0] == ';' else ', with'
       clause += f' {listed(named)}'
     nouns = [said for said in extremes if said.measure.label not in _VERBS]
     verbs = [said for said in extremes if said.measure.label in _VERBS]
     if nouns:
       named = [
-        f'the {self._rank(s)} {s.label}{self._time(s)} ({s.value})'
+        f'the {self._rank(s)} {s.label}{self._time(s)}{self._aside(s, s.value)}'
         for s in nouns
       ]
       clause += f'{also} {has} {listed(named)}'
     if verbs:
       named = [
-        f'{s.label} the {self._rank(s)}{self._time(s)} ({s.value})'
+        f'{s.label} the {self._rank(s)}{self._time(s)}{self._aside(s, s.value)}'
         for s in verbs
       ]
       clause += f'{and_} {has} {listed(named)}'
@@ -204,6 +206,10 @@ class _Writer:
       elif not said.is_amount:
         clause += f'; {self._movement(said, said.measure.label)}'
     return clause
+
+  def _aside(self, said: _Said, *parts: str) -> str:
+    remarks = [*parts, *self._remarks(said)]
+    return f' ({", ".join(remarks)})' if remarks else ''
 
   def _clause(self, said: _Said) -> str:
     if said.role in ('change', 'growth'):
@@ -234,10 +240,7 @@ class _Writer:
       remarks = [f'the {rank}{self._of(facts)}', *remarks] if rank else remarks
     else:
       text = f'there were {_short(said)}{when}'
-    text += _joined(remarks)
-    if said.role != 'value' and {'change', 'growth'} & said.roles.keys():
-      text += f'; {self._movement(said, said.measure.label)}'
-    return text
+    return text + _joined(remarks)
 
   def _beside(self, said: _Said) -> list[str]:
     """`more than South`, where there are only two."""
@@ -400,22 +403,28 @@ class _Writer:
 
 
 def _by_measure(entries: Sequence[Entry]) -> list[_Said]:
-  groups: dict[tuple[str, str], dict[str, Entry]] = {}
-  measures: dict[str, Measure] = {}
-  for entry in entries:
+  """Amounts, each with what explains it; changes of no amount by themselves."""
+  groups: dict[tuple[str, ...], _Said] = {}
+  amounts = [e for e in entries if role_of(e) in ('value', 'total', 'mean')]
+  others = [e for e in entries if e not in amounts]
+  for entry in (*amounts, *others):
     about = entry.about
     if about is None or about.measure is None:
       raise InputError(
         f'entry {entry.relation.type!r} was not read from a sheet: this '
         'realizer cannot write of it.'
       )
-    key = entry.relation.entity, about.measure.name
-    groups.setdefault(key, {}).setdefault(about.role, entry)
-    measures[key[1]] = about.measure
-  return [
-    _Said(entity, measures[name], roles)
-    for (entity, name), roles in groups.items()
-  ]
+    owner = entry.relation.entity, about.measure.name
+    when = about.period.text if about.period else ''
+    key = *owner, about.role, when
+    if entry in others:
+      value = *owner, 'value', when
+      rest = 'share' if about.role == 'share' else 'movement'
+      key = value if value in groups else (*owner, rest)
+    roles = dict(groups[key].roles) if key in groups else {}
+    groups[key] = _Said(owner[0], about.measure, {**roles, about.role: entry})
+  places = {id(entry): place for place, entry in enumerate(entries)}
+  return sorted(groups.values(), key=lambda said: places[id(said.main)])
 
 
 def _in(entry: Entry) -> str:
