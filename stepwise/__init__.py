@@ -1,16 +1,20 @@
 """Stepwise content extraction with structured transformers.
 
+- `summarize`: a summary of a text, a file or a list of sentences;
+  `summarize_many`: summaries of many, one after another.
+- `plan` and `report`: what to say of a table, and a text that says it.
+- `load`: a trained model, such as `default`, the one of the package.
+
 >>> import stepwise
 >>> text = 'It rained. We stayed in.'
->>> stepwise.summarize(text, sentences=1, model='lead').text
-'It rained.'
+>>> print(stepwise.summarize(text, sentences=1, model='lead'))
+It rained.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-  from stepwise.checkpoints import load_bundle as load
-  from stepwise.summarization import summarize, summarize_many
+  from stepwise.summarization import load, summarize, summarize_many
   from stepwise.tables import plan_table as plan
   from stepwise.tables import report_table as report
 
@@ -27,11 +31,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
   # JAX takes a second to import: wait until it is needed.
-  if name == 'load':
-    from stepwise.checkpoints import load_bundle
-
-    return load_bundle
-  if name in ('summarize', 'summarize_many'):
+  if name in ('load', 'summarize', 'summarize_many'):
     from stepwise import summarization
 
     return getattr(summarization, name)
@@ -40,3 +40,7 @@ def __getattr__(name: str) -> Any:
 
     return getattr(tables, f'{name}_table')
   raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+  return sorted({*globals(), *__all__})

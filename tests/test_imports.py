@@ -25,7 +25,7 @@ SHARED = {
 # The arrows of CONTRIBUTING.md: a package, and the packages it may import.
 ARROWS: dict[str, set[str]] = {
   # `stepwise.load` and `summarize`, imported when they are first asked for.
-  '': {'summarization', 'tables', 'checkpoints'},
+  '': {'summarization', 'tables'},
   'layers': set(),
   'decoding': set(),
   'documents': set(),
@@ -47,8 +47,8 @@ ARROWS: dict[str, set[str]] = {
     'documents',
   },
   'summarization': {
-    *('layers', 'models', 'checkpoints', 'data', 'inference', 'pages'),
-    *('documents', 'ranking'),
+    *('models', 'decoding', 'checkpoints', 'data', 'documents', 'inference'),
+    *('pages', 'ranking'),
   },
   'planning': {
     *('models', 'decoding', 'inference', 'checkpoints', 'data', 'tables'),

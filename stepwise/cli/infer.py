@@ -14,7 +14,10 @@ if TYPE_CHECKING:
   from stepwise.inference import PredictConfig
 
 BundleArgument = Annotated[
-  Path, typer.Argument(metavar='BUNDLE', help='Folder of a trained model.')
+  Path,
+  typer.Argument(
+    metavar='BUNDLE', help='Folder of a trained model, or default.'
+  ),
 ]
 Source = Annotated[
   Path, typer.Argument(metavar='IN', help='Documents: JSON lines.')
@@ -47,7 +50,9 @@ def infer(
     inference_buckets,
     write_summaries,
   )
+  from stepwise.summarization import model_folder
 
+  bundle = model_folder(bundle)
   flags = {'batch_size': batch, 'trigram_blocking': trigram_blocking}
   given = {name: value for name, value in flags.items() if value is not None}
   loaded = load_bundle(bundle)

@@ -1,11 +1,11 @@
 """`stepwise summarize` and `stepwise demo`."""
 
-import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,6 @@ from stepwise._errors import InputError
 from stepwise.cli._options import (
   AsJson,
   Html,
-  Model,
   Order,
   OrderOption,
   TrigramBlocking,
@@ -22,83 +21,169 @@ from stepwise.cli._output import check_folder, print_json, save_page
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
-  from stepwise.documents import Document
-  from stepwise.summarization import Options, Summarizer, Summary
-
-# What is read of a folder.
-_TEXT_FILES = ('.txt', '.text', '.md')
-_LINES = ('.jsonl', '.jsonl.gz', '.jsonl.zst')
+  from stepwise.documents import Item
+  from stepwise.summarization import Summarizer, Summary, SummaryOptions
 
 
-Source = Annotated[
-  str,
+class Split(StrEnum):
+  auto = 'auto'
+  paragraphs = 'paragraphs'
+  never = 'never'
+
+
+Sources = Annotated[
+  list[str],
   typer.Argument(
-    metavar='FILE|-|DIR|FILE.jsonl',
-    help='A text; - is standard input. Or a folder of texts (.txt, .md), or a '
-    'file with one document a line, as JSON.',
+    metavar='SOURCE...',
+    help='Files (text, Markdown, HTML, PDF, DOCX, .eml, .story; many documents '
+    'in JSON, JSON lines, CSV, TSV, Parquet; compressed or not), folders of '
+    'them, addresses (http, https), or - for standard input.',
   ),
 ]
 Sentences = Annotated[
-  int | None, typer.Option('--sentences', '-n', help='How many to choose.')
+  str | None,
+  typer.Option(
+    '--sentences',
+    '-n',
+    metavar='N|auto',
+    help='How many to choose; auto = as many as the text needs. Default: 3.',
+  ),
 ]
 Words = Annotated[
-  int | None, typer.Option(help='As many sentences as fit into so many words.')
+  int | None,
+  typer.Option(help='The best sentences that fit into so many words.'),
 ]
 Ratio = Annotated[
   float | None, typer.Option(help='This share of the sentences, 0 to 1.')
+]
+Characters = Annotated[
+  int | None,
+  typer.Option(help='The best sentences that fit into so many characters.'),
+]
+ModelOption = Annotated[
+  str,
+  typer.Option(
+    '--model',
+    help='auto takes what suits the text: default (the packaged model, for '
+    'English) or coverage (a ranker). Or lead, lexrank, textrank, centroid, or '
+    'the folder of a bundle.',
+  ),
 ]
 MustInclude = Annotated[
   list[str],
   typer.Option(
     metavar='N|TEXT',
-    help='A sentence to choose in any case, by its number from 0 or by a '
+    help='A sentence to choose in any case, by its number from 1 or by a '
     'piece of its text; may be repeated.',
+  ),
+]
+MustExclude = Annotated[
+  list[str],
+  typer.Option(metavar='N|TEXT', help='A sentence not to choose; the same.'),
+]
+About = Annotated[
+  str | None,
+  typer.Option(metavar='QUERY', help='What the summary should be about.'),
+]
+Units = Annotated[
+  str,
+  typer.Option(
+    metavar='KINDS',
+    help='What may be chosen: prose (sentences and full items of lists), all, '
+    'or kinds such as sentence,quotation.',
+  ),
+]
+SplitOption = Annotated[
+  Split,
+  typer.Option(
+    help='What is chosen: sentences (lists of sentences stay as given), '
+    'paragraphs, or lines and items as they are.'
+  ),
+]
+Language = Annotated[
+  str | None,
+  typer.Option(metavar='CODE', help='Such as de. Default: as it looks.'),
+]
+TextKey = Annotated[
+  str | None,
+  typer.Option(
+    metavar='NAME',
+    help='Field or column with the text. Default: article, document, text, '
+    'content or body.',
   ),
 ]
 
 
 def summarize(
-  source: Source,
+  sources: Sources,
   sentences: Sentences = None,
   words: Words = None,
   ratio: Ratio = None,
+  characters: Characters = None,
   order: OrderOption = Order.document,
-  model: Model = 'default',
+  model: ModelOption = 'auto',
   must_include: MustInclude = [],  # noqa: B006, typer copies it.
+  must_exclude: MustExclude = [],  # noqa: B006
+  about: About = None,
+  units: Units = 'prose',
+  split: SplitOption = Split.auto,
+  language: Language = None,
+  text_key: TextKey = None,
   trigram_blocking: TrigramBlocking = None,
   as_json: AsJson = False,
   html: Html = None,
 ) -> None:
-  """Summarises texts in a few of their own sentences.
+  """Summarises texts in a few of their own sentences, three if not told.
 
-  Without a length the model stops by itself. Summaries go to standard output,
-  everything else to standard error. For a file of JSON lines there is one line
-  of JSON per line, in its order; a line or a file that cannot be summarised
-  becomes an error in its place, and the exit code is then 1.
+  Summaries go to standard output, everything else to standard error. For many
+  documents there is one result each, in their order, for rows of a file as a
+  line of JSON that `stepwise evaluate` reads; what cannot be summarised becomes
+  an error in its place, and the exit code is then 1.
   """
   check_folder(html)
-  if html and _is_many(source):
-    raise InputError('--html shows one document, not many.')
-  # Before JAX is imported: a mistake is told at once.
-  text = None if _is_many(source) else _read(source)
-  summarizer = _load(model)
-  from stepwise.summarization import Options
+  from stepwise.documents import ReadOptions, has_many, read_items
 
-  wishes = tuple(int(w) if w.isdecimal() else w for w in must_include)
-  options = Options(
-    sentences, words, ratio, order.value, wishes, trigram_blocking
+  many = has_many(sources)
+  if html and many:
+    raise InputError('--html shows one document, not many.')
+  reading = ReadOptions(split.value, language, text_key)
+  items = read_items(
+    sources,
+    reading,
+    stdin=sys.stdin.buffer if '-' in sources else None,
+    on_skip=lambda message: _warn([message]),
   )
-  if text is None:
-    _summarize_many(Path(source), summarizer, options, as_json)
+  # Before JAX is imported: a mistake is told at once.
+  first = None if many else _first(items)
+  summarizer = _load(model)
+  from stepwise.summarization import make_options
+
+  options = make_options(
+    sentences=_number(sentences),
+    words=words,
+    ratio=ratio,
+    characters=characters,
+    order=order.value,
+    must_include=list(map(_number, must_include)),
+    must_exclude=list(map(_number, must_exclude)),
+    about=about,
+    units=units,
+    trigram_blocking=trigram_blocking,
+  )
+  if first is None or 'line' in first.place:
+    rest = items if first is None else _chain(first, items)
+    _summarize_many(sources, rest, summarizer, options, as_json)
     return
-  summary = summarizer(text, options)
-  _warn(summary.warnings)
+  if isinstance(first.content, InputError):
+    raise first.content
+  summary = summarizer(first.content, options)
+  _warn((*_reason(summary), *summary.warnings))
   if as_json:
-    print_json(summary.as_dict())
+    print_json(summary.to_dict())
   else:
     print(summary.text)
   if html:
-    _write_page(html, summary, title=_name(source))
+    _write_page(html, summary, title=_title(sources[0]))
 
 
 def demo() -> None:
@@ -123,68 +208,53 @@ def _load(model: str) -> 'Summarizer':
   return load_summarizer(model)
 
 
-def _is_many(source: str) -> bool:
-  return source != '-' and (os.path.isdir(source) or source.endswith(_LINES))
+def _first(items: 'Iterator[Item]') -> 'Item':
+  """The document, or the first of many if standard input has rows."""
+  item = next(items)
+  if 'line' not in item.place and isinstance(item.content, InputError):
+    raise item.content
+  return item
 
 
-def _name(source: str) -> str:
+def _chain(first: 'Item', rest: 'Iterator[Item]') -> 'Iterator[Item]':
+  yield first
+  yield from rest
+
+
+def _number(value: str | None) -> Any:
+  if value is None:
+    return None
+  negative = value.startswith('-') and value[1:].isdecimal()
+  return int(value) if value.isdecimal() or negative else value
+
+
+def _title(source: str) -> str:
   return 'standard input' if source == '-' else Path(source).name
 
 
-def _read(source: str) -> str:
-  name = _name(source) if source == '-' else source
-  try:
-    data = sys.stdin.buffer.read() if source == '-' else _bytes(source)
-  except OSError as error:
-    raise InputError(f'{name} cannot be read: {error.strerror}.') from None
-  if b'\0' in data:
-    raise InputError(f'{name} is not a text file: it has NUL bytes.')
-  try:
-    text = data.decode('utf-8-sig')
-  except UnicodeDecodeError as error:
-    raise InputError(
-      f'{name} is not UTF-8: byte {error.start} cannot be decoded.'
-    ) from None
-  if not text.strip():
-    raise InputError(f'{name} is empty: there is nothing to summarise.')
-  return text
-
-
-def _bytes(source: str) -> bytes:
-  try:
-    return Path(source).read_bytes()
-  except FileNotFoundError:
-    raise InputError(f'{source} does not exist.') from None
-
-
-class _Item(NamedTuple):
-  """A document of many, or why it is none; `place` is where it stands."""
-
-  place: dict[str, Any]
-  content: 'str | Document | InputError'
-
-
 def _summarize_many(
-  source: Path, summarizer: 'Summarizer', options: 'Options', as_json: bool
+  sources: list[str],
+  items: 'Iterator[Item]',
+  summarizer: 'Summarizer',
+  options: 'SummaryOptions',
+  as_json: bool,
 ) -> None:
   """Prints one result per document, as soon as it is there."""
-  folder = source.is_dir()
-  items = _files(source) if folder else _lines(source)
   places: deque[dict[str, Any]] = deque()
 
-  def contents() -> 'Iterator[str | Document | InputError]':
+  def contents() -> 'Iterator[Any]':
     for item in items:
       places.append(item.place)
       yield item.content
 
   failed = 0
-  title = f'Summaries of {source.name}'
-  with counted(title, among_results=True) as advance:
+  name = _title(sources[0]) if len(sources) == 1 else f'{len(sources)} sources'
+  with counted(f'Summaries of {name}') as advance:
     for result in summarizer.many(contents(), options):
       place = places.popleft()
       failed += isinstance(result, InputError)
-      if folder and not as_json:
-        _print_file(place['file'], result)
+      if 'line' not in place and not as_json:
+        _print_file(_where(place), result)
       else:
         print_json(place | _row(result, as_json))
         if not isinstance(result, InputError):
@@ -194,48 +264,15 @@ def _summarize_many(
     raise typer.Exit(1)
 
 
-def _files(folder: Path) -> Iterator[_Item]:
-  try:
-    paths = sorted(
-      path
-      for path in folder.iterdir()
-      if path.suffix.lower() in _TEXT_FILES and path.is_file()
-    )
-  except OSError as error:
-    raise InputError(f'{folder} cannot be read: {error.strerror}.') from None
-  if not paths:
-    raise InputError(
-      f'{folder} has no text files, whose names end with '
-      f'{", ".join(_TEXT_FILES)}.'
-    )
-  for path in paths:
-    try:
-      yield _Item({'file': path.name}, _read(str(path)))
-    except InputError as error:
-      yield _Item({'file': path.name}, error)
-
-
-def _lines(path: Path) -> Iterator[_Item]:
-  from stepwise.documents import find_format, parse_item
-
-  form = find_format(path)
-  for number, raw in form.items(path):
-    try:
-      document = parse_item(form, path, number, raw)
-      yield _Item({'line': number, 'id': document.id}, document)
-    except InputError as error:
-      yield _Item({'line': number}, error)
-
-
 def _row(result: 'Summary | InputError', whole: bool) -> dict[str, Any]:
-  """The format of `stepwise infer`, or all there is."""
+  """What `stepwise evaluate` reads, or all there is."""
   if isinstance(result, InputError):
     return {'error': str(result)}
   if whole:
-    return result.as_dict()
+    return result.to_dict()
   return {
-    'units': [sentence.index for sentence in result.sentences],
-    'summary': [sentence.text for sentence in result.sentences],
+    'numbers': [sentence.number for sentence in result],
+    'summary': [sentence.text for sentence in result],
   }
 
 
@@ -243,12 +280,23 @@ def _print_file(name: str, result: 'Summary | InputError') -> None:
   if isinstance(result, InputError):
     _warn([f'{name}: {result}'])
     return
-  _warn(f'{name}: {warning}' for warning in result.warnings)
+  _warn(
+    f'{name}: {warning}' for warning in (*_reason(result), *result.warnings)
+  )
   print(f'==> {name} <==\n{result.text}\n', flush=True)
 
 
+def _reason(summary: 'Summary') -> Iterator[str]:
+  if summary.reason:
+    yield f'chosen by {summary.reason}'
+
+
 def _where(place: dict[str, Any]) -> str:
-  return place['file'] if 'file' in place else f'line {place["line"]}'
+  file = place.get('file') or place.get('address') or place.get('id') or ''
+  line = f'line {place["line"]}' if 'line' in place else ''
+  if line:
+    return f'{place["file"]}, {line}' if 'file' in place else line
+  return file
 
 
 def _warn(warnings: Iterable[str]) -> None:

@@ -140,7 +140,7 @@ def _records(
       max_tokens=options.max_tokens,
       max_unit_tokens=options.max_unit_tokens,
     )
-    yield record, document.first(record.num_units - record.special)
+    yield record, document.part(0, record.num_units - record.special)
 
 
 def _search(

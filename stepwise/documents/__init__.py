@@ -5,8 +5,13 @@ file is read.
 """
 
 from stepwise.documents._document import PROSE, Document, Kind
-from stepwise.documents._fetch import fetch_document
-from stepwise.documents._formats import ARTICLE_KEYS, SUMMARY_KEYS, find_format
+from stepwise.documents._fetch import fetch_document, is_address
+from stepwise.documents._formats import (
+  ARTICLE_KEYS,
+  SUMMARY_KEYS,
+  find_format,
+  is_known,
+)
 from stepwise.documents._kinds import says_something
 from stepwise.documents._languages import (
   check_language,
@@ -43,6 +48,8 @@ __all__ = [
   'fetch_document',
   'find_format',
   'has_many',
+  'is_address',
+  'is_known',
   'language_name',
   'make_document',
   'parse_item',

@@ -80,6 +80,7 @@ class Language:
     months: after an ordinal, never the beginning of a sentence.
     elides: a word may be glued to an article: `l'avv.`
     streets: how words end that are abbreviated before a number.
+    opening: a mark that opens quotations here and closes them elsewhere.
   """
 
   titles: frozenset[str]
@@ -90,6 +91,7 @@ class Language:
   months: frozenset[str] = frozenset()
   elides: bool = False
   streets: str = ''
+  opening: str = ''
 
 
 _GERMAN_MONTHS = _words("""
@@ -126,7 +128,7 @@ GERMAN = _language(
   d.h i.d.R u.a sog bzw vgl ca evtl ggf inkl exkl zzgl bspw insb insbes Univ
   Min Mind mind Max max Ministerpräs gest verh geb Geb i.A i.V o.g u.U z.T a.D
   """,
-  'Nr Nrn Abb Abs Art Bd Kap S Tab Z Ziff Anl Abschn Tel Bl Jg Lfg Sp Rn Anm',
+  'Nr Nrn rd Abb Abs Art Bd Kap S Tab Z Ziff Anl Abschn Tel Bl Jg Sp Rn Anm',
   """
   usw etc Mio Mrd Tsd Str Std Sek St Nr Jh Jhd Jahrh Chr v.Chr n.Chr Co Hbf Jan
   Feb Mrz Apr Jun Jul Aug Sep Sept Okt Nov Dez Mo Di Mi Do Fr Sa So EUR Pf Stk
@@ -147,6 +149,7 @@ GERMAN = _language(
   ordinals=True,
   months=_GERMAN_MONTHS,
   streets='str',
+  opening='»',
 )
 
 _FRENCH = _language(

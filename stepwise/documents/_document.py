@@ -65,8 +65,8 @@ class Document:
       return ('sentence' in kinds,) * len(self.spans)
     return tuple(kind in kinds for kind in self.kinds)
 
-  def first(self, count: int) -> 'Document':
-    """The same text with its first units alone."""
+  def part(self, start: int, stop: int) -> 'Document':
+    """The same text with only the units from `start` to before `stop`."""
     return dataclasses.replace(
-      self, spans=self.spans[:count], kinds=self.kinds[:count]
+      self, spans=self.spans[start:stop], kinds=self.kinds[start:stop]
     )

@@ -32,18 +32,19 @@ def html_blocks(data: bytes) -> list[Block]:
   return list(_blocks(main)) if main is not None else []
 
 
-def _blocks(element: Any) -> Iterator[Block]:
+def _blocks(element: Any, inside: Kind | None = None) -> Iterator[Block]:
+  """Blocks of an element; paragraphs of a quotation or an item are theirs."""
   for child in element:
+    kind = _KINDS.get(child.tag) or inside
     if child.tag == 'row':
       cells = (' '.join(_text(cell).split()) for cell in child)
       yield Block('\t'.join(cells), 'row')
     elif child.tag in _KINDS and not _has_blocks(child):
       text = _text(child).strip()
-      kind = _KINDS[child.tag]
       if text:
         yield Block(text if kind == 'code' else ' '.join(text.split()), kind)
     else:
-      yield from _blocks(child)
+      yield from _blocks(child, kind)
 
 
 def _has_blocks(element: Any) -> bool:

@@ -53,6 +53,15 @@ _GREETING = re.compile(
   r'[^.?]{0,50}[,:!])',
   re.IGNORECASE,
 )
+_COURTESY = re.compile(
+  r'(?:please )?(?:let me know if (?:you have (?:any |further )?questions|'
+  r'anything is unclear)|(?:i|we) hope (?:this (?:mail |email |e-mail )?finds '
+  r'you well|(?:you|that you|everyone|all)\b.{0,25}\b(?:well|week(?:end)?|'
+  r'day))|(?:i|we)(?: am|\'m|’m| are)? look(?:ing)? forward to .{0,30}|'
+  r'(?:many )?thanks? (?:you )?(?:(?:very|so) much )?(?:in advance|for your '
+  r'(?:time|help|patience|understanding)).{0,20})[.!]*',
+  re.IGNORECASE,
+)
 _RULE = re.compile(r'[\W_]*')
 _ADDRESS = re.compile(
   r'\W*(?:https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.[\w.]+)\W*'
@@ -119,6 +128,8 @@ def unit_kind(unit: str, *, whole_line: bool) -> Kind:
     return 'fragment'
   words = count_words(unit)
   stopped = _ENDS.search(unit) is not None
+  if _COURTESY.fullmatch(unit):
+    return 'signature'
   if not whole_line:
     return 'sentence' if stopped or words > 3 else 'fragment'
   if is_byline(unit):

@@ -51,11 +51,18 @@ def split_at_stops(
     if stop.start() < word.start():
       continue
     if _ends_sentence(text, start, stop, end, rules):
-      yield start, stop.end('run')
-      start = stop.end()
+      close = _end_of_run(stop, rules)
+      yield start, close
+      start = stop.end() if close == stop.end('run') else close + 1
       word = _ALPHANUMERIC.search(text, start, end)
   if start < end:
     yield start, end
+
+
+def _end_of_run(stop: re.Match, rules: words.Language) -> int:
+  """Where a sentence ends: before a mark that opens the next one."""
+  opening = stop['run'].find(f' {rules.opening}') if rules.opening else -1
+  return stop.start() + opening if opening > 0 else stop.end('run')
 
 
 def _ends_sentence(

@@ -31,10 +31,7 @@ _ATTRIBUTION = re.compile(
   r'-{2,}\s*(?:Original Message|Forwarded message|Ursprüngliche Nachricht).*)'
   r'\s*$'
 )
-_HEADER = re.compile(
-  r'(?:From|To|Cc|Bcc|Sent|Date|Subject|Reply-To|Von|An|Gesendet|Betreff|De|'
-  r'Objet|Para|Asunto|Da|A|Oggetto|Datum)\s?: \S'
-)
+_LABELLED = re.compile(r'[^\W\d_][\w -]{0,23}\s?: \S')
 _ITEM = re.compile(r'\s*(?:[-*•‣◦▪●–—]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+(?=\S)')
 _HASHES = re.compile(r'\s{0,3}#{1,6}\s+(?=\S)')
 _UNDERLINE = re.compile(r'\s*(?:=\s?|-\s?|~\s?|\*\s?|_\s?){3,}$')
@@ -151,7 +148,7 @@ def _lines(text: str) -> list[_Line]:
 def _mark_lines(lines: list[_Line]) -> Iterator[Region]:
   number = 0
   signed = _signature_start(lines)
-  header = _header_end(lines)
+  labelled = _labelled_lines(lines)
   while number < len(lines):
     line = lines[number]
     if not line.text.strip():
@@ -163,9 +160,11 @@ def _mark_lines(lines: list[_Line]) -> Iterator[Region]:
       yield Region(line.start, lines[end].end, 'code')
       number = end + 1
       continue
-    if number < header or signed <= number:
-      kind: Kind = 'signature' if signed <= number else 'byline'
-      yield Region(_start(line), line.end, kind)
+    quoted = _QUOTED.match(line.text) or _ATTRIBUTION.match(line.text)
+    if signed <= number and not quoted:
+      yield Region(_start(line), line.end, 'signature')
+    elif number in labelled:
+      yield Region(_start(line), line.end, 'byline')
     else:
       yield _mark(line, lines[number + 1] if number + 1 < len(lines) else None)
     number += 1
@@ -191,8 +190,15 @@ def _mark(line: _Line, following: _Line | None) -> Region:
   if indented and looks_like_code(text):
     return Region(line.start, line.end, 'code')
   if mark := _ITEM.match(text):
+    alone = line.after_blank and line.before_blank
+    if alone and mark[0].strip()[0].isdigit() and _is_title(text[mark.end() :]):
+      return Region(_start(line), line.end, 'heading')
     return Region(line.start + mark.end(), line.end, 'item')
   return Region(_start(line), line.end)
+
+
+def _is_title(text: str) -> bool:
+  return unit_kind(text.strip(), whole_line=True) == 'heading'
 
 
 def _start(line: _Line) -> int:
@@ -207,14 +213,21 @@ def _fence_end(lines: list[_Line], start: int) -> int:
   return len(lines) - 1
 
 
-def _header_end(lines: list[_Line]) -> int:
-  """Lines of a mail's header at the top; fewer than two are none."""
-  count = 0
-  for line in lines:
-    if not _HEADER.match(line.text):
-      break
-    count += 1
-  return count if count > 1 else 0
+def _labelled_lines(lines: list[_Line]) -> set[int]:
+  """Lines such as `Date: 3 May` in a row, the header of a mail or of minutes.
+
+  One alone is none, and neither is speech, which ends in stops.
+  """
+  found: set[int] = set()
+  run: list[int] = []
+  for number, line in enumerate([*lines, _Line('', 0, True, True)]):
+    text = line.text.rstrip()
+    if _LABELLED.match(text) and text[-1] not in '.!?':
+      run.append(number)
+    else:
+      found.update(run if len(run) > 1 else ())
+      run = []
+  return found
 
 
 def _signature_start(lines: list[_Line]) -> int:

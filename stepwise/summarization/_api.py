@@ -1,105 +1,158 @@
 """The two functions of `stepwise` for people who just want a summary."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 from importlib import resources
 
 from stepwise._errors import InputError
-from stepwise.documents import Document
+from stepwise.documents import PROSE, ReadOptions
 from stepwise.summarization._models import Model, load_summarizer
-from stepwise.summarization._options import Options
+from stepwise.summarization._options import make_options
 from stepwise.summarization._result import Order, Summary
+from stepwise.summarization._texts import Text
+
+
+class SummaryWarning(UserWarning):
+  """Something was not read, or could not be done as asked."""
 
 
 def summarize(
-  text: str,
+  text: Text,
   *,
-  sentences: int | None = None,
+  sentences: int | str | None = None,
   words: int | None = None,
   ratio: float | None = None,
+  characters: int | None = None,
   order: Order = 'document',
   model: Model = None,
-  must_include: Iterable[int | str] = (),
+  must_include: Iterable[int | str] | int = (),
+  must_exclude: Iterable[int | str] | int = (),
+  about: str | None = None,
+  units: str | tuple[str, ...] = PROSE,
+  split: str = 'auto',
+  language: str | None = None,
   trigram_blocking: bool | None = None,
 ) -> Summary:
   """Summarises a text in a few of its own sentences.
 
-  If no length is asked for, the model stops by itself. A text that is not
-  empty always has a summary.
+  If no length is asked for, it is three sentences; a bundle of your own may
+  say otherwise. A text that is not empty always has a summary. Whatever was
+  not read or not done as asked is a `SummaryWarning`, and in `warnings` of the
+  summary.
 
   Args:
-    text: any text; sentences are found by `stepwise.data.split_sentences`.
-    sentences: how many to choose; all, if the text has fewer.
-    words: choose as many sentences as fit into so many words.
+    text: any text; or the path of a file of any kind that `stepwise.documents`
+      reads; or a list of sentences, which stay as they are.
+    sentences: how many to choose, or 'auto' for as many as the text needs.
+    words: choose the best sentences that fit into so many words.
     ratio: choose this share of the sentences, above 0 and at most 1.
+    characters: choose the best sentences that fit into so many characters.
     order: of the summary: that of the 'document', or that of 'selection'.
-    model: the folder of a bundle, a bundle from `stepwise.load`, or 'lead';
-      None or 'default' is the one that comes with the package.
-    must_include: sentences that are chosen in any case, each by its index
-      from 0 or by a piece of its text, of which the first match counts.
+    model: 'auto' (or None) takes what suits the text, and the summary says
+      which: 'default', the model that comes with the package and knows English
+      news, or 'coverage', a ranker for all else. Other rankers are 'lead',
+      'lexrank', 'textrank' and 'centroid'. Or the folder of a bundle, or a
+      bundle from `stepwise.load`.
+    must_include: sentences that are chosen in any case, each by its number from
+      1 or by a piece of its text, of which the first match counts.
+    must_exclude: sentences that are not chosen, named in the same way.
+    about: what the summary should be about, in a few words.
+    units: kinds of units that may be chosen: 'prose', that is sentences and
+      items of lists that say something; 'all'; or some of the kinds of
+      `stepwise.documents.Kind`, such as 'sentence,quotation'.
+    split: what a unit is: 'auto', a sentence; 'paragraphs'; 'never', a line.
+    language: of the text, such as 'de'; None = as it looks.
     trigram_blocking: choose no sentence that shares three words in a row with
       a chosen one; None = as the model says.
 
   >>> text = 'It rained all day. The match was called off. Nobody minded.'
-  >>> summary = summarize(text, sentences=2, model='lead', must_include=[2])
-  >>> [(sentence.index, sentence.text) for sentence in summary.sentences]
-  [(0, 'It rained all day.'), (2, 'Nobody minded.')]
+  >>> summary = summarize(text, sentences=2, model='lead', must_include=3)
+  >>> [(sentence.number, str(sentence)) for sentence in summary]
+  [(1, 'It rained all day.'), (3, 'Nobody minded.')]
   """
-  options = Options(
-    sentences, words, ratio, order, _wishes(must_include), trigram_blocking
+  options = make_options(
+    sentences=sentences,
+    words=words,
+    ratio=ratio,
+    characters=characters,
+    order=order,
+    must_include=must_include,
+    must_exclude=must_exclude,
+    about=about,
+    units=units,
+    trigram_blocking=trigram_blocking,
   )
-  return load_summarizer(model)(text, options)
+  reading = ReadOptions(split, language)
+  return _warn(load_summarizer(model)(text, options, reading))
 
 
 def summarize_many(
-  texts: Iterable[str | Document],
+  texts: Iterable[Text],
   *,
-  sentences: int | None = None,
+  sentences: int | str | None = None,
   words: int | None = None,
   ratio: float | None = None,
+  characters: int | None = None,
   order: Order = 'document',
   model: Model = None,
-  must_include: Iterable[int | str] = (),
+  must_include: Iterable[int | str] | int = (),
+  must_exclude: Iterable[int | str] | int = (),
+  about: str | None = None,
+  units: str | tuple[str, ...] = PROSE,
+  split: str = 'auto',
+  language: str | None = None,
   trigram_blocking: bool | None = None,
   batch_size: int | None = None,
-) -> Iterator[Summary]:
+) -> Iterator[Summary | InputError]:
   """Summaries of many texts, one after another, in their order.
 
   Reads no more texts ahead than a few batches, so `texts` may be a generator
-  over a file of any size. The first text that has no summary, because it is
-  empty, is an `InputError`; `load_summarizer(model).many` goes on instead.
+  over a file of any size. In the place of a text that has no summary, because
+  it is empty or no text, is the `InputError` that says so.
 
   Args:
-    texts: to summarise.
-    sentences, words, ratio, order, model, must_include, trigram_blocking: as
-      for `summarize`, for every text.
+    texts: to summarise, each as `summarize` takes one.
+    sentences, words, ratio, characters, order, model, must_include,
+      must_exclude, about, units, split, language, trigram_blocking: as for
+      `summarize`, for every text.
     batch_size: texts decoded together; by default one on a CPU, where more
       gain nothing, and eight elsewhere.
 
   >>> texts = ('It rained. We left.', 'It snowed. We stayed.')
-  >>> [s.text for s in summarize_many(texts, sentences=1, model='lead')]
+  >>> [str(s) for s in summarize_many(texts, sentences=1, model='lead')]
   ['It rained.', 'It snowed.']
   """
-  options = Options(
-    sentences, words, ratio, order, _wishes(must_include), trigram_blocking
-  )
+  if isinstance(texts, str | bytes):
+    raise InputError(
+      f'texts is one {type(texts).__name__}, must be many: call summarize for '
+      'one text.'
+    )
   # Here and not in a generator: wrong options are told at once.
-  return _raising(
-    load_summarizer(model).many(texts, options, batch_size=batch_size)
+  options = make_options(
+    sentences=sentences,
+    words=words,
+    ratio=ratio,
+    characters=characters,
+    order=order,
+    must_include=must_include,
+    must_exclude=must_exclude,
+    about=about,
+    units=units,
+    trigram_blocking=trigram_blocking,
+  )
+  reading = ReadOptions(split, language)
+  summarizer = load_summarizer(model)
+  results = summarizer.many(texts, options, reading, batch_size=batch_size)
+  return (
+    result if isinstance(result, InputError) else _warn(result)
+    for result in results
   )
 
 
-def _raising(results: Iterable[Summary | InputError]) -> Iterator[Summary]:
-  for result in results:
-    if isinstance(result, InputError):
-      raise result
-    yield result
-
-
-def _wishes(must_include: Iterable[int | str]) -> tuple[int | str, ...]:
-  # One string is meant whole, not letter by letter.
-  if isinstance(must_include, str):
-    return (must_include,)
-  return tuple(must_include)
+def _warn(summary: Summary) -> Summary:
+  for warning in summary.warnings:
+    warnings.warn(warning, SummaryWarning, stacklevel=3)
+  return summary
 
 
 def sample_article() -> str:

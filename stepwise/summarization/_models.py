@@ -1,4 +1,4 @@
-"""Finding a model: the packaged one, a bundle, or a baseline."""
+"""Finding a summarizer: the packaged model, a bundle, or a ranker."""
 
 import functools
 import os
@@ -7,15 +7,20 @@ from pathlib import Path
 
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, load_bundle
-from stepwise.data import wordpiece
-from stepwise.inference import PredictConfig, default_config
-from stepwise.models import SYSTEMS, find_system
-from stepwise.summarization._summarizer import Summarizer
+from stepwise.inference import default_config
+from stepwise.summarization._auto import AutoSummarizer
+from stepwise.summarization._base import Summarizer
+from stepwise.summarization._encoder import UnitEncoder
+from stepwise.summarization._rankers import RANKERS, RankSummarizer
+from stepwise.summarization._summarizer import ModelSummarizer
 
-# A system by name, a bundle or its folder; None or 'default': the packaged.
+# A name, a bundle or its folder; None or 'auto': what suits the text.
 Model = str | os.PathLike[str] | Bundle | Summarizer | None
 
+AUTO = 'auto'
 DEFAULT = 'default'
+# That the packaged model was trained on.
+_LANGUAGES = ('en',)
 
 
 def load_summarizer(model: Model = None) -> Summarizer:
@@ -24,17 +29,36 @@ def load_summarizer(model: Model = None) -> Summarizer:
     return model
   if isinstance(model, Bundle):
     return _from_bundle(model)
-  if model is None or model == DEFAULT:
+  if model is None or model == AUTO:
+    return _auto()
+  if model == DEFAULT:
     return _packaged()
-  if isinstance(model, str) and model in SYSTEMS:
-    return _baseline(model)
+  if isinstance(model, str) and model in RANKERS:
+    return _ranker(model)
+  if not isinstance(model, str | os.PathLike):
+    raise InputError(
+      f'model is of type {type(model).__name__}, must be a name, the folder of '
+      'a model, or a bundle.'
+    )
   # Unlike that of pathlib, it never raises.
   if not os.path.isdir(model):
     raise InputError(
       f'{os.fspath(model)} is neither the folder of a model nor one of '
-      f'{DEFAULT}, {", ".join(_BASELINES)}.'
+      f'{", ".join((AUTO, DEFAULT, *RANKERS))}.'
     )
   return _from_folder(Path(model))
+
+
+def load(model: str | os.PathLike[str]) -> Bundle:
+  """A trained model: its folder, or `default` for that of the package."""
+  return load_bundle(model_folder(model))
+
+
+def model_folder(model: str | os.PathLike[str]) -> Path:
+  """The folder of a model that is named; `default` is that of the package."""
+  if os.fspath(model) == DEFAULT and not os.path.isdir(model):
+    return _packaged_folder()
+  return Path(model)
 
 
 def default_folder() -> Path:
@@ -42,59 +66,66 @@ def default_folder() -> Path:
   return Path(str(resources.files('stepwise.summarization'))) / DEFAULT
 
 
-def _packaged() -> Summarizer:
+@functools.cache
+def _auto() -> AutoSummarizer:
+  return AutoSummarizer(_packaged, _ranker('coverage'))
+
+
+@functools.cache
+def _ranker(name: str) -> RankSummarizer:
+  return RankSummarizer(name, _encoder)
+
+
+def _encoder() -> UnitEncoder:
+  return _packaged().encoder
+
+
+def _packaged() -> ModelSummarizer:
+  # Tests have checked it, and people wait for it.
+  return _from_folder(_packaged_folder(), check=False, languages=_LANGUAGES)
+
+
+def _packaged_folder() -> Path:
   folder = default_folder()
   if not os.path.isfile(folder / 'config.json'):
     raise InputError(
       'this installation has no default model: install a release of stepwise, '
       'or name a model, such as lead or the folder of a bundle.'
     )
-  # Tests have checked it, and people wait for it.
-  return _from_folder(folder, check=False)
+  return folder
 
 
-def _from_folder(folder: Path, *, check: bool = True) -> Summarizer:
+def _from_folder(
+  folder: Path, *, check: bool = True, languages: tuple[str, ...] = ()
+) -> ModelSummarizer:
   # A bundle that is written again is read again.
   try:
     changed = (folder / 'config.json').stat().st_mtime_ns
   except OSError:
     changed = 0
-  return _load(folder.absolute(), changed, check)
+  return _load(folder.absolute(), changed, check, languages)
 
 
 @functools.lru_cache(maxsize=4)
-def _load(folder: Path, changed: int, check: bool) -> Summarizer:
-  return _from_bundle(load_bundle(folder, check=check))
+def _load(
+  folder: Path, changed: int, check: bool, languages: tuple[str, ...]
+) -> ModelSummarizer:
+  return _from_bundle(load_bundle(folder, check=check), languages)
 
 
-def _from_bundle(bundle: Bundle) -> Summarizer:
+def _from_bundle(
+  bundle: Bundle, languages: tuple[str, ...] = ()
+) -> ModelSummarizer:
   name = bundle.name or 'the model'
   if not bundle.config.chooses_units:
     raise InputError(f'{name} writes text; it cannot choose sentences.')
   if bundle.tokenizer is None:
     raise InputError(f'{name} has no tokeniser: it cannot read text.')
-  return Summarizer(
+  return ModelSummarizer(
     bundle.config,
     bundle.variables['params'],
     bundle.tokenizer,
     bundle.decoding or default_config(bundle.config),
     name,
+    languages,
   )
-
-
-_BASELINES = tuple(
-  name
-  for name, system in SYSTEMS.items()
-  if not (system.model.needs_weights or system.model.needs_targets)
-)
-
-
-@functools.cache
-def _baseline(name: str) -> Summarizer:
-  system = find_system(name)
-  if name not in _BASELINES:
-    raise InputError(
-      f'{name} needs trained weights: give the folder of a bundle, or use '
-      f'{DEFAULT}.'
-    )
-  return Summarizer(system.model, {}, wordpiece(), PredictConfig(), name)

@@ -1,127 +1,133 @@
-"""What may be asked of a summary, and what it means for the search."""
+"""What a person may ask of a summary."""
 
 import dataclasses
-from typing import get_args
+import numbers
+from collections.abc import Iterable
+from typing import Any, get_args
 
 from stepwise._errors import InputError
-from stepwise.data import Record
-from stepwise.documents import Document
-from stepwise.inference import Budget, Demands, PredictConfig
+from stepwise.documents import PROSE, Kind
 from stepwise.summarization._result import Order
+
+AUTO = 'auto'
 
 
 @dataclasses.dataclass(frozen=True)
-class Options:
+class SummaryOptions:
   """See `stepwise.summarize`."""
 
-  sentences: int | None = None
+  sentences: int | str | None = None
   words: int | None = None
   ratio: float | None = None
+  characters: int | None = None
   order: str = 'document'
   must_include: tuple[int | str, ...] = ()
+  must_exclude: tuple[int | str, ...] = ()
+  about: str | None = None
+  units: str | tuple[str, ...] = PROSE
   trigram_blocking: bool | None = None
 
   def __post_init__(self) -> None:
-    for name in ('sentences', 'words'):
-      value = getattr(self, name)
-      if value is not None and value < 1:
-        raise InputError(f'{name} is {value}, must be at least 1.')
-    if self.ratio is not None and not 0 < self.ratio <= 1:
-      raise InputError(f'ratio is {self.ratio}, must be above 0 and at most 1.')
-    if self.ratio is not None and (self.sentences or self.words):
-      raise InputError('ratio is given together with sentences or words.')
+    if self.sentences != AUTO:
+      _check_count('sentences', self.sentences, ' or "auto"')
+    _check_count('words', self.words)
+    _check_count('characters', self.characters)
+    _check_ratio(self.ratio)
+    self._check_lengths()
     if self.order not in get_args(Order):
       raise InputError(
         f'order is {self.order!r}, must be one of {get_args(Order)}.'
       )
+    if self.about is not None and not str(self.about).strip():
+      raise InputError('about is empty: it must say what to look for.')
+    self._check_units()
+
+  def _check_lengths(self) -> None:
+    given = [
+      name
+      for name in ('words', 'ratio', 'characters')
+      if getattr(self, name) is not None
+    ]
+    if len(given) > 1:
+      raise InputError(f'{given[0]} is given together with {given[1]}.')
+    if self.sentences is not None and self.ratio is not None:
+      raise InputError('ratio is given together with sentences.')
+
+  def _check_units(self) -> None:
+    unknown = sorted(set(self.kinds) - set(get_args(Kind)))
+    if unknown:
+      raise InputError(
+        f'units has {unknown[0]!r}, must be all, prose or some of '
+        f'{", ".join(get_args(Kind))}.'
+      )
+
+  @property
+  def kinds(self) -> tuple[str, ...]:
+    """Kinds of units that may be chosen."""
+    if self.units == 'all':
+      return get_args(Kind)
+    if self.units == 'prose':
+      return PROSE
+    if isinstance(self.units, str):
+      return tuple(self.units.replace(',', ' ').split())
+    return tuple(self.units)
+
+  @property
+  def has_budget(self) -> bool:
+    """Whether the length is one of words or characters."""
+    return self.words is not None or self.characters is not None
+
+  @property
+  def has_length(self) -> bool:
+    """Whether a length is asked for."""
+    lengths = (self.sentences, self.words, self.ratio, self.characters)
+    return any(length is not None for length in lengths)
 
 
-def demands_of(options: Options, document: Document, record: Record) -> Demands:
-  """What is asked of the choice among the sentences that were read."""
-  read = record.num_units - record.special
-  required = {_find(wish, document, read) for wish in options.must_include}
-  must_include = tuple(sorted(required))
-  if options.sentences and len(must_include) > options.sentences:
+def make_options(
+  *,
+  must_include: Iterable[int | str] | int = (),
+  must_exclude: Iterable[int | str] | int = (),
+  **options: Any,
+) -> SummaryOptions:
+  """Options with sentences named alone or in any collection."""
+  return SummaryOptions(
+    must_include=_wishes('must_include', must_include),
+    must_exclude=_wishes('must_exclude', must_exclude),
+    **options,
+  )
+
+
+def _wishes(name: str, value: Any) -> tuple[int | str, ...]:
+  # One string is meant whole, not letter by letter.
+  wishes = (value,) if isinstance(value, str | int) else tuple(value)
+  for wish in wishes:
+    if isinstance(wish, bool) or not isinstance(wish, str | numbers.Integral):
+      raise InputError(
+        f'{name} has {wish!r} of type {type(wish).__name__}, must be the '
+        'number or a piece of the text of a sentence.'
+      )
+  return wishes
+
+
+def _check_count(name: str, value: Any, also: str = '') -> None:
+  if value is None:
+    return
+  if isinstance(value, bool) or not isinstance(value, numbers.Integral):
     raise InputError(
-      f'must_include has {len(must_include)} sentences but sentences is '
-      f'{options.sentences}.'
+      f'{name} is {value!r} of type {type(value).__name__}, must be a whole '
+      f'number{also}.'
     )
-  budget = None
-  if options.words:
-    budget = _word_budget(options.words, document.units[:read], must_include)
-  length = _length(options, len(document.spans), budget)
-  if length is not None:
-    length = max(length, len(must_include), 1)
-  # The stop is closed before: whoever asks for a length gets it.
-  return Demands(budget, must_include, min_units=length, max_units=length)
+  if value < 1:
+    raise InputError(f'{name} is {value}, must be at least 1.')
 
 
-def _length(options: Options, units: int, budget: Budget | None) -> int | None:
-  """Sentences to choose, if so many fit; None if the model decides."""
-  if options.ratio:
-    return round(options.ratio * units)
-  if options.sentences or budget is None:
-    return options.sentences
-  return _most_units(budget)
-
-
-def search_config(options: Options, config: PredictConfig) -> PredictConfig:
-  """The search that satisfies the options."""
-  least = max(config.decode.min_units, 1)
-  decode = dataclasses.replace(config.decode, min_units=least)
-  if options.words:
-    # Products of probabilities would prefer few long sentences.
-    decode = dataclasses.replace(decode, length_alpha=1.0)
-  blocking = options.trigram_blocking
-  if blocking is None:
-    blocking = config.trigram_blocking
-  return dataclasses.replace(config, decode=decode, trigram_blocking=blocking)
-
-
-def _most_units(budget: Budget) -> int:
-  """How many units fit if the cheapest are taken."""
-  left, count = budget.limit, 0
-  for cost in sorted(budget.costs):
-    left -= cost
-    if left < 0:
-      break
-    count += 1
-  return count
-
-
-def _word_budget(
-  words: int, units: tuple[str, ...], required: tuple[int, ...]
-) -> Budget:
-  costs = tuple(len(unit.split()) for unit in units)
-  needed = sum(costs[unit] for unit in required)
-  if needed > words:
-    raise InputError(f'must_include has {needed} words but words is {words}.')
-  # A summary is never empty: if no sentence is as short, it is the shortest.
-  return Budget(costs, words if required else max(words, min(costs)))
-
-
-def _find(wish: int | str, document: Document, read: int) -> int:
-  """The sentence of that index, or the first one with that text in it."""
-  total = len(document.spans)
-  if isinstance(wish, str):
-    part = wish.casefold()
-    matches = (
-      index
-      for index, unit in enumerate(document.units)
-      if part in unit.casefold()
-    )
-    index = next(matches, None) if part.strip() else None
-    if index is None:
-      raise InputError(f'must_include has {wish!r}, which is in no sentence.')
-  elif 0 <= wish < total:
-    index = wish
-  else:
+def _check_ratio(value: Any) -> None:
+  if value is None:
+    return
+  if isinstance(value, bool) or not isinstance(value, numbers.Real):
     raise InputError(
-      f'must_include has sentence {wish}, there are 0 to {total - 1}.'
+      f'ratio is {value!r} of type {type(value).__name__}, must be a number.'
     )
-  if index >= read:
-    raise InputError(
-      f'must_include has sentence {index}, but the model reads only the first '
-      f'{read} of {total}.'
-    )
-  return index
+  if not 0 < value <= 1:
+    raise InputError(f'ratio is {value}, must be above 0 and at most 1.')

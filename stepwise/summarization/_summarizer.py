@@ -1,18 +1,19 @@
-"""Summaries of plain texts by any model that chooses sentences."""
+"""Summaries by trained models."""
 
 import dataclasses
+import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
+from jaxtyping import Float
 
 from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer
-from stepwise.documents import Document, split_sentences
+from stepwise.documents import Document, language_name
 from stepwise.inference import (
+  Demands,
   PredictConfig,
   Prediction,
   Predictor,
@@ -21,31 +22,47 @@ from stepwise.inference import (
   read_document,
 )
 from stepwise.models import ModelConfig
-from stepwise.summarization._options import Options, demands_of, search_config
-from stepwise.summarization._result import Sentence, Step, Summary
+from stepwise.summarization._base import Chosen, Summarizer
+from stepwise.summarization._coverage import CoverageWeights, cover
+from stepwise.summarization._encoder import UnitEncoder, parts_of
+from stepwise.summarization._focus import focus_on
+from stepwise.summarization._options import AUTO, SummaryOptions
+from stepwise.summarization._requests import Request
+from stepwise.summarization._result import Step
 
-# Batches that are read before the first is decoded, so that they can be filled
-# with documents of similar size.
-_BATCHES_AHEAD = 8
+# `sentences='auto'`: a summary ends where the model would stop with at least
+# this probability, and after so many sentences at the latest.
+_STOP_PROBABILITY = 0.33
+_MOST_AUTO = 8
+# A budget is spent by what the model would choose in so many steps, and by
+# words that are not covered yet; found with `benchmarks/mixed.py`.
+_BUDGET_STEPS = 4
+_BUDGET_WEIGHTS = CoverageWeights(prior=4.0)
 
 
-class _Request(NamedTuple):
+class _Search(NamedTuple):
+  """A request that one search answers."""
+
+  position: int
+  request: Request
   reading: Reading
-  config: PredictConfig
 
 
-@dataclasses.dataclass(frozen=True)
-class Summarizer:
-  """A model, ready for texts.
+@dataclasses.dataclass(frozen=True, eq=False)
+class ModelSummarizer(Summarizer):
+  """A model, ready for texts; threads may share it.
 
-  Compiles once for every size of document; sizes are powers of two.
+  Compiles once for every size of document; sizes are powers of two. A text
+  that is longer than the model reads at once is read in overlapping parts, and
+  chosen from as a whole.
 
   Attributes:
-    model: its configuration, or a baseline.
+    model: its configuration.
     params: its parameters.
     tokenizer: that it was trained with.
     config: how it chooses if nothing is asked.
     name: for people.
+    languages: that it was trained on; none if that is not known.
   """
 
   model: ModelConfig
@@ -53,124 +70,192 @@ class Summarizer:
   tokenizer: Tokenizer
   config: PredictConfig
   name: str
+  languages: tuple[str, ...] = ()
+  _predictors: dict[PredictConfig, Predictor] = dataclasses.field(
+    default_factory=dict, repr=False
+  )
+  # Two threads that compile the same program would do it twice.
+  _lock: Any = dataclasses.field(default_factory=threading.RLock, repr=False)
 
-  def __call__(
-    self, text: str | Document, options: Options = Options()
-  ) -> Summary:
-    """Summarises one text; see `stepwise.summarize`."""
-    request = self._request(text, options)
-    (summary,) = self._summaries([request], options, batch_size=1)
-    return summary
+  @property
+  def encoder(self) -> UnitEncoder:
+    languages = self.languages or ('en',)
+    return UnitEncoder(self.model, self.params, self.tokenizer, languages)
 
-  def many(
+  def choose(
     self,
-    texts: Iterable[str | Document | InputError],
-    options: Options = Options(),
-    *,
-    batch_size: int | None = None,
-  ) -> Iterator[Summary | InputError]:
-    """One result per text, in order; what cannot be summarised is an error.
+    requests: Sequence[Request],
+    options: SummaryOptions,
+    batch_size: int | None,
+  ) -> list[Chosen]:
+    with self._lock:
+      return self._choose(requests, options, batch_size or 1)
 
-    Holds no more texts than a few batches.
+  def fits(self, request: Request) -> bool:
+    """Whether the model reads the whole document at once."""
+    return not self._read(request.document).units_cut
 
-    Args:
-      texts: to summarise; one that could not even be read is passed on.
-      options: of all of them.
-      batch_size: texts decoded together; by default one on a CPU, where more
-        gain nothing, and eight elsewhere.
-    """
-    if batch_size is None:
-      batch_size = 1 if jax.default_backend() == 'cpu' else 8
-    remaining = iter(texts)
-    while chunk := list(islice(remaining, _BATCHES_AHEAD * batch_size)):
-      requests = [self._attempt(text, options) for text in chunk]
-      good = [each for each in requests if isinstance(each, _Request)]
-      found = iter(self._summaries(good, options, batch_size))
-      for each in requests:
-        yield next(found) if isinstance(each, _Request) else each
+  def _read(self, document: Document) -> Record:
+    # No more than one unit too many: a long text would be tokenised in vain.
+    most = self.model.limits.units
+    part = document.part(0, most + 1) if most else document
+    return read_document(part, self.tokenizer, self.model)
 
-  def _attempt(
-    self, text: str | Document | InputError, options: Options
-  ) -> _Request | InputError:
-    if isinstance(text, InputError):
-      return text
-    try:
-      return self._request(text, options)
-    except InputError as error:
-      return error
-
-  def _request(self, text: str | Document, options: Options) -> _Request:
-    document = text if isinstance(text, Document) else _document(text)
-    record = read_document(document, self.tokenizer, self.model)
-    demands = demands_of(options, document, record)
-    config = search_config(options, self.config)
-    return _Request(Reading(document, record, demands), config)
-
-  def _summaries(
-    self, requests: Sequence[_Request], options: Options, batch_size: int
-  ) -> list[Summary]:
+  def _choose(
+    self, requests: Sequence[Request], options: SummaryOptions, batch_size: int
+  ) -> list[Chosen]:
     """Decodes those together that are searched alike."""
-    alike = defaultdict(list)
+    found: dict[int, Chosen] = {}
+    searches: dict[PredictConfig, list[_Search]] = defaultdict(list)
     for position, request in enumerate(requests):
-      alike[request.config].append(position)
-    summaries: dict[int, Summary] = {}
-    for config, positions in alike.items():
-      predictor = Predictor(
-        self.model,
-        self.params,
-        dataclasses.replace(config, batch_size=batch_size),
-        inference_buckets(self.model),
+      record = self._read(request.document)
+      plan = self.model.limits.plan
+      too_long = (
+        plan is not None
+        and not options.has_budget
+        and request.most_units > plan
       )
-      readings = [requests[position].reading for position in positions]
-      found = predictor.predict(readings)
-      for position, each in zip(positions, found, strict=True):
-        reading = requests[position].reading
-        summaries[position] = self._summary(reading, each, options)
-    return [summaries[position] for position in range(len(requests))]
+      if record.units_cut or too_long or options.about is not None:
+        found[position] = self._from_parts(request, options, batch_size)
+      else:
+        config = self._search_config(options, batch_size)
+        demands = self._demands(request, options)
+        reading = Reading(request.document, record, demands)
+        searches[config].append(_Search(position, request, reading))
+    for config, group in searches.items():
+      predictions = self._predict(config, [each.reading for each in group])
+      for each, prediction in zip(group, predictions, strict=True):
+        found[each.position] = self._chosen(each, prediction, options)
+    return [found[position] for position in range(len(requests))]
 
-  def _summary(
-    self, reading: Reading, prediction: Prediction, options: Options
-  ) -> Summary:
-    if prediction.broken:
+  def _predict(
+    self, config: PredictConfig, readings: Sequence[Reading]
+  ) -> list[Prediction]:
+    if config not in self._predictors:
+      self._predictors[config] = Predictor(
+        self.model, self.params, config, inference_buckets(self.model)
+      )
+    predictions = self._predictors[config].predict(readings)
+    if any(prediction.broken for prediction in predictions):
       raise InputError(
         f'{self.name} gives scores that are not numbers: its weights are'
         ' broken.'
       )
-    # Baselines score by position: what would follow is no probability.
-    steps = (
-      _steps(prediction)
-      if self.model.gives_probabilities
-      else tuple(Step(unit) for unit in prediction.units)
-    )
-    sentences = _sentences(reading.document, steps)
-    if options.order == 'document':
-      sentences = sorted(sentences, key=lambda sentence: sentence.index)
-    summary = Summary(
-      tuple(sentences),
-      options.order,
-      steps,
-      self.name,
-      document=reading.document,
-    )
-    warnings = (*_cuts(reading.record), *_excess(summary, options))
-    return dataclasses.replace(summary, warnings=warnings)
+    return predictions
 
-
-def _document(text: str) -> Document:
-  if not isinstance(text, str):
-    raise InputError(
-      f'a text is of type {type(text).__name__}, must be str or Document.'
+  def _search_config(
+    self, options: SummaryOptions, batch_size: int
+  ) -> PredictConfig:
+    blocking = options.trigram_blocking
+    if blocking is None:
+      blocking = self.config.trigram_blocking
+    return dataclasses.replace(
+      self.config, trigram_blocking=blocking, batch_size=batch_size
     )
-  try:
-    text.encode()
-  except UnicodeEncodeError as error:
-    raise InputError(
-      f'the text has half a surrogate pair at character {error.start}.'
-    ) from None
-  spans = tuple(split_sentences(text))
-  if not spans:
-    raise InputError('the text is empty: there is nothing to summarise.')
-  return Document(text, spans)
+
+  def _demands(self, request: Request, options: SummaryOptions) -> Demands:
+    """The stop is closed before the length that is asked for."""
+    most = least = request.most_units
+    if options.has_budget:
+      most = least = min(_BUDGET_STEPS, int(request.may.sum()))
+    elif options.sentences == AUTO:
+      most = least = min(_MOST_AUTO, int(request.may.sum()))
+    elif not options.has_length:
+      most, least = self._usual_length(len(request.required))
+    return Demands(
+      must_include=request.required,
+      candidates=tuple(request.may.tolist()),
+      min_units=least,
+      max_units=max(most, len(request.required)),
+    )
+
+  def _usual_length(self, required: int) -> tuple[int, int]:
+    """As the model says, but never nothing."""
+    decode = self.config.decode
+    if not self.model.stepwise:
+      return max(self.config.top_k, required), 0
+    return max(decode.max_units, required), max(decode.min_units, 1)
+
+  def _chosen(
+    self, search: _Search, prediction: Prediction, options: SummaryOptions
+  ) -> Chosen:
+    if options.has_budget:
+      prior = _chances(prediction)
+      choices = cover(search.request, prior=prior, weights=_BUDGET_WEIGHTS)
+      steps = tuple(Step(choice.unit) for choice in choices)
+    else:
+      steps = _steps(prediction)
+    if options.sentences == AUTO:
+      steps = _until_stop(steps, len(search.request.required))
+    if not self.model.gives_probabilities:
+      # Baselines score by position: what would follow is no probability.
+      steps = tuple(Step(step.index) for step in steps)
+    warnings = (
+      *self._language_warning(search.request.document),
+      *_cuts(search.reading.record),
+    )
+    return Chosen(steps, self.name, warnings)
+
+  def _from_parts(
+    self, request: Request, options: SummaryOptions, batch_size: int
+  ) -> Chosen:
+    """Scores of all units, part by part, and a choice among all of them."""
+    prior = self._scores(request.document, batch_size)
+    focus = None
+    if options.about is not None:
+      focus = focus_on(options.about, request.document, self.encoder)
+    if request.limit is None:
+      most = min(_MOST_AUTO, int(request.may.sum()))
+      request = request._replace(limit=most)
+    choices = cover(request, prior=prior, focus=focus)
+    steps = tuple(Step(choice.unit) for choice in choices)
+    return Chosen(
+      steps, self.name, tuple(self._language_warning(request.document))
+    )
+
+  def _scores(
+    self, document: Document, batch_size: int
+  ) -> Float[np.ndarray, ' units']:
+    """How much the model would like to begin a summary with each unit, 0 to 1.
+
+    A model likes whatever stands first, so long texts are read twice, cut at
+    different places, and the lower score counts.
+    """
+    once = self._scores_from(document, 0, batch_size)
+    most = self.model.limits.units
+    if not most or len(document.spans) <= most:
+      return _percentiles(once)
+    again = once.copy()
+    again[most // 2 :] = self._scores_from(document, most // 2, batch_size)
+    return _percentiles(np.minimum(once, again))
+
+  def _scores_from(
+    self, document: Document, start: int, batch_size: int
+  ) -> np.ndarray:
+    rest = document.part(start, len(document.spans))
+    demands = Demands(min_units=1, max_units=1)
+    readings = [
+      Reading(part, record, demands)
+      for part, record in parts_of(rest, self.tokenizer, self.model)
+    ]
+    decode = dataclasses.replace(self.config.decode, beam_size=1)
+    config = dataclasses.replace(
+      self.config, decode=decode, trigram_blocking=False, batch_size=batch_size
+    )
+    # Beside an even share: parts of different sizes can be compared.
+    shares = [
+      found.rankings[0] + np.log(len(found.rankings[0]))
+      for found in self._predict(config, readings)
+    ]
+    return np.concatenate(shares)
+
+  def _language_warning(self, document: Document) -> Iterator[str]:
+    known, language = self.languages, document.language
+    if known and language and language not in known:
+      yield (
+        f'{self.name} was trained on {" and ".join(map(language_name, known))},'
+        f' but the text is {language_name(language)}.'
+      )
 
 
 def _steps(prediction: Prediction) -> tuple[Step, ...]:
@@ -187,36 +272,29 @@ def _steps(prediction: Prediction) -> tuple[Step, ...]:
   )
 
 
-def _sentences(document: Document, steps: Sequence[Step]) -> list[Sentence]:
-  """The chosen sentences, in the order of choice."""
-  sentences = []
-  for number, step in enumerate(steps, start=1):
-    if step.index is not None:
-      start, end = document.spans[step.index]
-      text = document.text[start:end]
-      sentences.append(
-        Sentence(text, start, end, step.index, number, step.log_prob)
-      )
-  return sentences
+def _chances(prediction: Prediction) -> Float[np.ndarray, ' units']:
+  """How likely every unit was to be chosen at all, the likeliest 1."""
+  missed = np.prod(1 - np.exp(prediction.rankings), axis=0)
+  chances = 1 - missed
+  return chances / max(float(chances.max()), 1e-9)
+
+
+def _until_stop(steps: tuple[Step, ...], least: int) -> tuple[Step, ...]:
+  for number, step in enumerate(steps):
+    if number >= max(least, 1) and step.stop >= _STOP_PROBABILITY:
+      return steps[:number]
+  return steps
+
+
+def _percentiles(scores: np.ndarray) -> np.ndarray:
+  order = np.argsort(np.argsort(scores, kind='stable'), kind='stable')
+  return order / max(len(scores) - 1, 1)
 
 
 def _cuts(record: Record) -> Iterator[str]:
   read = record.num_units - record.special
-  if record.units_cut:
-    yield (
-      f'only the first {read} of {read + record.units_cut} sentences were'
-      ' read: the document is longer than the model reads.'
-    )
   if record.units_shortened:
     yield (
       f'{record.units_shortened} of {read} sentences were read only in part:'
       ' they are longer than the model reads.'
-    )
-
-
-def _excess(summary: Summary, options: Options) -> Iterator[str]:
-  if options.words and summary.words > options.words:
-    yield (
-      f'no sentence has {options.words} words or fewer: the summary is the'
-      f' shortest, of {summary.words}.'
     )

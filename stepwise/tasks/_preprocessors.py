@@ -173,7 +173,7 @@ def _record_features(
   oracle: OracleOptions,
 ) -> dict[str, np.ndarray]:
   record = make_record(document, tokenizer, **asdict(records))
-  reachable = document.first(record.num_units - record.special)
+  reachable = document.part(0, record.num_units - record.special)
   units = document_oracle(reachable, oracle).indices
   if record.special_units:
     [example] = stepwise_examples(record, units)

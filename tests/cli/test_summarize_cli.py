@@ -60,7 +60,7 @@ def test_file_and_standard_input_give_the_same_text(story):
 def test_options_reach_the_search(story):
   assert lead(story, '--words', '5').stdout == 'It rained all day.\n'
   assert lead(story, '--ratio', '0.4').stdout == 'It rained all day.\n'
-  by_number = lead(story, '-n', '2', '--must-include', '2')
+  by_number = lead(story, '-n', '2', '--must-include', '3')
   assert by_number.stdout == 'It rained all day.\nNobody minded much.\n'
   by_text = lead(story, '-n', '1', '--must-include', 'match')
   assert by_text.stdout == 'The match was called off.\n'
@@ -75,7 +75,7 @@ def test_json_is_the_whole_result(story, bundle):
   expected = summarize(
     TEXT, sentences=2, order='selection', model=bundle, trigram_blocking=True
   )
-  assert result == json.loads(json.dumps(expected.as_dict()))
+  assert result == json.loads(json.dumps(expected.to_dict()))
   for sentence in result['sentences']:
     assert TEXT[sentence['start'] : sentence['end']] == sentence['text']
 
@@ -96,6 +96,73 @@ def test_html_is_written_beside_the_summary(story, tmp_path):
   assert '--html shows one document' in str(many.exception)
 
 
+def test_more_options_reach_the_search(story):
+  assert lead(story, '--characters', '20').stdout == 'It rained all day.\n'
+  without = lead(story, '-n', '1', '--must-exclude', '1')
+  assert without.stdout == 'The match was called off.\n'
+  whole = lead(story, '-n', '1', '--split', 'paragraphs')
+  assert whole.stdout == f'{TEXT}\n'
+  about = lead(story, '-n', '1', '--about', 'nobody', '--language', 'de')
+  assert about.stdout == 'Nobody minded much.\n'
+  wrong = lead(story, '-n', 'three')
+  assert "sentences is 'three' of type str" in str(wrong.exception)
+  unknown = lead(story, '--units', 'verbs')
+  assert "units has 'verbs'" in str(unknown.exception)
+
+
+def test_headings_are_context_unless_asked_for(tmp_path):
+  path = tmp_path / 'a.md'
+  path.write_text(f'# Rain over Marne\n\nBy Anna Reed\n\n{TEXT}\n')
+  assert lead(path, '-n', '1').stdout == 'It rained all day.\n'
+  every = lead(path, '-n', '2', '--units', 'all')
+  assert every.stdout == 'Rain over Marne\nBy Anna Reed\n'
+
+
+def test_rows_of_standard_input_and_a_key(tmp_path):
+  row = json.dumps({'id': 'a', 'words': TEXT})
+  done = lead('-', '-n', '1', '--text-key', 'words', input=f'{row}\n')
+  assert json.loads(done.stdout) == {
+    'line': 1,
+    'id': 'a',
+    'numbers': [1],
+    'summary': ['It rained all day.'],
+  }
+
+
+def test_several_files(story, tmp_path):
+  page = tmp_path / 'b.md'
+  page.write_text('Second text. More.')
+  done = lead(story, page, '-n', '1')
+  assert done.stdout == (
+    '==> story.txt <==\nIt rained all day.\n\n==> b.md <==\nSecond text.\n\n'
+  )
+
+
+def test_results_can_be_evaluated(tmp_path):
+  path = tmp_path / 'in.jsonl'
+  rows = [{'id': name, 'text': TEXT, 'summary': 'It rained.'} for name in 'ab']
+  path.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+  for flags in ([], ['--json']):
+    out = tmp_path / 'out.jsonl'
+    out.write_text(lead(path, '-n', '1', *flags).stdout)
+    done = invoke('evaluate', out, path)
+    assert done.exit_code == 0, done.exception
+
+
+def test_auto_says_what_it_took(tmp_path, bundle, monkeypatch):
+  monkeypatch.setattr(_models, 'default_folder', lambda: bundle)
+  english = tmp_path / 'en.txt'
+  english.write_text('The match was called off as it had rained all day. ' * 3)
+  german = tmp_path / 'de.txt'
+  german.write_text('Das Spiel wurde abgesagt, weil es den ganzen Tag regnete.')
+  done = invoke('summarize', english, '-n', '1')
+  assert 'chosen by tiny, as the text is short and English' in done.stderr
+  done = invoke('summarize', german, '-n', '1')
+  assert 'chosen by coverage, as the text is German' in done.stderr
+  done = invoke('summarize', german, '-n', '1', '--model', 'default')
+  assert 'trained on English, but the text is German' in done.stderr
+
+
 def test_a_folder_of_texts(tmp_path):
   (tmp_path / 'b.txt').write_text('Second text. More.')
   (tmp_path / 'a.md').write_text('First text. More.')
@@ -111,10 +178,10 @@ def test_a_folder_of_texts(tmp_path):
     json.loads(line) for line in lead(tmp_path, '--json').stdout.splitlines()
   ]
   assert [row['file'] for row in rows] == ['a.md', 'b.txt', 'c.txt']
-  assert 'is not UTF-8' in rows[2]['error']
+  assert 'not UTF-8' in rows[2]['error']
   (tmp_path / 'empty').mkdir()
   empty = lead(tmp_path / 'empty')
-  assert 'empty has no text files' in str(empty.exception)
+  assert 'empty has no documents' in str(empty.exception)
 
 
 def test_a_line_for_every_line(tmp_path):
@@ -133,7 +200,7 @@ def test_a_line_for_every_line(tmp_path):
   assert rows[0] == {
     'line': 1,
     'id': 'a',
-    'units': [0],
+    'numbers': [1],
     'summary': ['One is here.'],
   }
   assert 'not JSON' in rows[1]['error']
@@ -163,10 +230,10 @@ def test_without_the_default_model(tmp_path, story, monkeypatch):
 
 
 BAD = {
-  'empty': (b'', 'is empty: there is nothing to summarise'),
-  'whitespace': (b' \n\t\n ', 'is empty: there is nothing to summarise'),
-  'binary': (b'\x7fELF\x02\x01\0\0', 'is not a text file: it has NUL bytes'),
-  'latin': ('café'.encode('latin-1'), 'is not UTF-8: byte 3 cannot be decoded'),
+  'empty': (b'', "'article' has no text"),
+  'whitespace': (b' \n\t\n ', "'article' has no text"),
+  'binary': (b'\x7fELF\x02\x01\0\0', 'binary file; UTF-8 text is needed'),
+  'latin': ('café'.encode('latin-1'), 'not UTF-8 text: byte 0xe9 at offset 3'),
 }
 
 
@@ -188,7 +255,7 @@ ODD = {
   'no_spaces': '港では一日中雨が降った。船は動かなかった。誰も来なかった。',
   'one_line_of_a_megabyte': 'rain fell on the harbour and ' * 36_000,
   'one_word_of_a_megabyte': 'a' * 1_000_000,
-  'ten_thousand_sentences': 'It rained on day one of the year. ' * 10_000,
+  'two_thousand_sentences': 'It rained on day one of the year. ' * 2_000,
 }
 
 
@@ -201,8 +268,6 @@ def test_odd_texts_have_summaries(tmp_path, bundle, name):
   assert done.stdout.strip()
   for line in done.stdout.splitlines():
     assert line in ODD[name]
-  if name == 'ten_thousand_sentences':
-    assert 'only the first 30 of 10000 sentences were read' in done.stderr
   if name == 'one_line_of_a_megabyte':
     assert '1 of 1 sentences were read only in part' in done.stderr
 
@@ -225,8 +290,8 @@ def refuse(*_, **__):
 
 def test_files_that_may_not_be_read(tmp_path, story, monkeypatch):
   """Root, who runs some tests, may read everything: so this is told to us."""
-  monkeypatch.setattr(Path, 'read_bytes', refuse)
-  assert 'cannot be read: Permission' in str(lead(story).exception)
+  monkeypatch.setattr(Path, 'open', refuse)
+  assert 'story.txt: Permission denied' in str(lead(story).exception)
   monkeypatch.setattr(Path, 'iterdir', refuse)
   assert 'cannot be read: Permission' in str(lead(tmp_path).exception)
 

@@ -119,6 +119,10 @@ def test_kinds_of_a_plain_text():
     ('Thanks!', 'signature'),
     ('Mit freundlichen Grüßen', 'signature'),
     ('# Methods', 'heading'),
+    ('2. The roof', 'heading'),
+    ('2. The roof is old.', 'item'),
+    ('Let me know if you have questions.', 'signature'),
+    ('I hope you had a good week.', 'signature'),
     ('3.2 Results of the trial', 'heading'),
     ('What we found:', 'heading'),
     ('“I did not see it coming”', 'sentence'),
@@ -132,6 +136,22 @@ def test_kinds_of_lines(line, kind):
   prose = 'It rained all day, and nobody came to the harbour. ' * 3
   (_, found), *_ = kinds(f'{line}\n\n{prose}')
   assert found == kind
+
+
+def test_labels_in_a_row_are_a_header():
+  text = 'Date: 3 May\nPresent: Anna Reed, Tom Hale\n\nIt rained all day.'
+  assert [kind for _, kind in kinds(text)] == ['byline', 'byline', 'sentence']
+  speech = 'Anna: It rained all day.\nTom: Nobody came to see us.'
+  assert {kind for _, kind in kinds(speech)} == {'sentence'}
+
+
+def test_a_quotation_below_a_signature_is_a_quotation():
+  text = (
+    'We will move in June, as the old house is sold.\n\nBest,\nNora\n\n'
+    'On Tue, 9 Apr 2024, Tom wrote:\n> Do we know the dates?\n'
+  )
+  found = [kind for _, kind in kinds(text)]
+  assert found == ['sentence', 'signature', 'signature', 'byline', 'quotation']
 
 
 def test_a_text_without_stops_is_written_in_sentences():

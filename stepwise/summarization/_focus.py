@@ -1,0 +1,42 @@
+"""How much sentences are about what a person asks."""
+
+import numpy as np
+from jaxtyping import Float
+
+from stepwise._rouge import find_metric
+from stepwise.documents import Document
+from stepwise.summarization._encoder import UnitEncoder
+
+# What a sentence keeps that has nothing to do with the question.
+_LEAST = 0.02
+
+
+def focus_on(
+  about: str, document: Document, encoder: UnitEncoder | None
+) -> Float[np.ndarray, ' units']:
+  """A factor for every unit, 1 for the closest to `about`.
+
+  Closeness is the share of the question's words, rare ones counting for more,
+  and where there is an encoder of the language the likeness of meanings.
+  """
+  likeness = _shared_words(about, document.units)
+  if encoder is not None and encoder.knows(document.language):
+    likeness = 0.5 * likeness + 0.5 * encoder.likeness(about, document)
+  top = float(likeness.max(initial=0))
+  scaled = likeness / top if top > 0 else np.ones(len(likeness))
+  return np.maximum(scaled, _LEAST) ** 2
+
+
+def _shared_words(about: str, units: tuple[str, ...]) -> np.ndarray:
+  tokenize = find_metric('rouge-1.5.5-unicode').tokenize
+  lines = [set(tokenize(unit)) for unit in units]
+  asked = set(tokenize(about))
+  found = {word: sum(word in line for line in lines) for word in asked}
+  rare = {
+    word: np.log((1 + len(units)) / (1 + count))
+    for word, count in found.items()
+  }
+  whole = sum(rare.values()) or 1.0
+  return np.array(
+    [sum(rare[word] for word in asked & line) / whole for line in lines]
+  )
