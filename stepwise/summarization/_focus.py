@@ -4,27 +4,33 @@ import numpy as np
 from jaxtyping import Float
 
 from stepwise._rouge import find_metric
-from stepwise.documents import Document
 from stepwise.summarization._encoder import UnitEncoder
+from stepwise.summarization._requests import Request
 
 # What a sentence keeps that has nothing to do with the question.
 _LEAST = 0.02
+# A question counts for more than place and words do.
+_SHARPNESS = 3
+# Words of fewer letters are mostly grammar, in scripts that have such words.
+_FULL_WORD = 6
 
 
 def focus_on(
-  about: str, document: Document, encoder: UnitEncoder | None
+  about: str, request: Request, encoder: UnitEncoder | None
 ) -> Float[np.ndarray, ' units']:
-  """A factor for every unit, 1 for the closest to `about`.
+  """A factor for every unit, 1 for the candidate closest to `about`.
 
-  Closeness is the share of the question's words, rare ones counting for more,
-  and where there is an encoder of the language the likeness of meanings.
+  Closeness is the share of the question's words, rare and long ones counting
+  for more, and where there is an encoder of the language the likeness of
+  meanings.
   """
+  document = request.document
   likeness = _shared_words(about, document.units)
   if encoder is not None and encoder.knows(document.language):
     likeness = 0.5 * likeness + 0.5 * encoder.likeness(about, document)
-  top = float(likeness.max(initial=0))
+  top = float(likeness[request.may].max(initial=0))
   scaled = likeness / top if top > 0 else np.ones(len(likeness))
-  return np.maximum(scaled, _LEAST) ** 2
+  return np.clip(scaled, _LEAST, 1) ** _SHARPNESS
 
 
 def _shared_words(about: str, units: tuple[str, ...]) -> np.ndarray:

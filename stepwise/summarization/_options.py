@@ -125,7 +125,7 @@ def _check_count(name: str, value: Any, also: str = '') -> None:
 def _check_ratio(value: Any) -> None:
   if value is None:
     return
-  if isinstance(value, bool) or not isinstance(value, numbers.Real):
+  if isinstance(value, bool) or not isinstance(value, float | int):
     raise InputError(
       f'ratio is {value!r} of type {type(value).__name__}, must be a number.'
     )

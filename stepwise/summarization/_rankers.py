@@ -56,7 +56,7 @@ class RankSummarizer(Summarizer):
     if options.about is not None:
       known = request.document.language in self.encoder_languages
       encoder = self.load_encoder() if known and self.load_encoder else None
-      focus = focus_on(options.about, request.document, encoder)
+      focus = focus_on(options.about, request, encoder)
     if self.name == 'coverage':
       units = [choice.unit for choice in cover(request, focus=focus)]
     else:

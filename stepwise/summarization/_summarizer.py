@@ -203,7 +203,7 @@ class ModelSummarizer(Summarizer):
     prior = self._scores(request.document, batch_size)
     focus = None
     if options.about is not None:
-      focus = focus_on(options.about, request.document, self.encoder)
+      focus = focus_on(options.about, request, self.encoder)
     if request.limit is None:
       most = min(_MOST_AUTO, int(request.may.sum()))
       request = request._replace(limit=most)

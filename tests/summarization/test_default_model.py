@@ -34,4 +34,6 @@ def test_it_summarises():
   assert summary.words < len(text.split()) / 2
   for sentence in summary.sentences:
     assert text[sentence.start : sentence.end] == sentence.text
-  assert summary == stepwise.summarize(text, model='default')
+  named = stepwise.summarize(text, model='default')
+  assert summary.steps == named.steps
+  assert summary.reason.startswith('default, as')

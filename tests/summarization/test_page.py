@@ -9,7 +9,7 @@ import pytest
 from stepwise.documents import Document, split_sentences
 from stepwise.pages import Page, PageStep, PageUnit, render_page
 from stepwise.summarization import (
-  Sentence,
+  ChosenSentence,
   Step,
   Summary,
   sample_article,
@@ -34,7 +34,9 @@ def example(text=None, chosen=(3, 0), warnings=()):
     stop = 1 - sum(probabilities)
     steps.append(Step(index, -0.7, tuple(probabilities), stop))
   sentences = [
-    Sentence(document.units[index], *document.spans[index], index, step, -0.7)
+    ChosenSentence(
+      document.units[index], *document.spans[index], index, step, -0.7
+    )
     for step, index in enumerate(chosen, start=1)
   ]
   return Summary(
