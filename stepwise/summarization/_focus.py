@@ -27,7 +27,7 @@ def focus_on(
   document = request.document
   likeness = _shared_words(about, document.units)
   if encoder is not None and encoder.knows(document.language):
-    likeness = 0.5 * likeness + 0.5 * encoder.likeness(about, document)
+    likeness = 0.7 * likeness + 0.3 * encoder.likeness(about, document)
   top = float(likeness[request.may].max(initial=0))
   scaled = likeness / top if top > 0 else np.ones(len(likeness))
   return np.clip(scaled, _LEAST, 1) ** _SHARPNESS
@@ -37,11 +37,11 @@ def _shared_words(about: str, units: tuple[str, ...]) -> np.ndarray:
   tokenize = find_metric('rouge-1.5.5-unicode').tokenize
   lines = [set(tokenize(unit)) for unit in units]
   asked = set(tokenize(about))
-  found = {word: sum(word in line for line in lines) for word in asked}
-  rare = {
-    word: np.log((1 + len(units)) / (1 + count))
-    for word, count in found.items()
-  }
+  rare = {}
+  for word in asked:
+    found = sum(word in line for line in lines)
+    full = min(len(word) / _FULL_WORD, 1) if word.isascii() else 1
+    rare[word] = full**2 * np.log((1 + len(units)) / (1 + found))
   whole = sum(rare.values()) or 1.0
   return np.array(
     [sum(rare[word] for word in asked & line) / whole for line in lines]
