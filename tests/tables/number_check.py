@@ -21,7 +21,7 @@ _NUMERAL = re.compile(r'-?\$?\d[\d,]*(?:\.\d+)?')
 _SUPERLATIVE = re.compile(
   r'(?P<who>[A-Z]\w+) (?:had|has) the (?P<nth>second |third )?'
   r'(?P<word>highest|lowest|most|fewest|least|largest|smallest) '
-  r'(?P<mean>mean )?(?P<label>[a-z]+)(?P<rest>[^.;(]*?)(?:, | \\()'
+  r'(?P<mean>mean )?(?P<label>[a-z]+)(?P<rest>[^.;(]*?)(?:, | \()'
   r'(?P<value>-?\$?[\d,.]*\d)'
 )
 _HIGH = ('highest', 'most', 'largest')
