@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from stepwise._typing import Array, Bool, Float
-from stepwise.layers._products import DotGeneral, einsum
+from stepwise.layers._products import DotGeneral, einsum, turn
 from stepwise.layers._softmax import Dropout
 
 
@@ -88,16 +88,18 @@ def _backward(
   overlap = (gradient * attended).sum(axis=-1, keepdims=True)
   gradient = gradient.astype(value.dtype)
   dropped = _times(weights, factors).astype(value.dtype)
-  of_value = einsum('bhqd,bhqk->bhdk', gradient, dropped, dot_general)
+  rows = turn(gradient, (0, 1, 3, 2))
+  of_value = einsum('bhdq,bhqk->bhdk', rows, dropped, dot_general)
   of_weights = einsum('bhqd,bhkd->bhqk', gradient, value, dot_general)
   of_logits = weights * (_times(of_weights, factors) - overlap)
   of_logits = of_logits.astype(query.dtype)
   of_query = einsum('bhqk,bhkd->bhqd', of_logits, key, dot_general)
-  of_key = einsum('bhqd,bhqk->bhdk', query, of_logits, dot_general)
+  rows = turn(query, (0, 1, 3, 2))
+  of_key = einsum('bhdq,bhqk->bhdk', rows, of_logits, dot_general)
   return (
     (of_query * query.shape[-1] ** -0.5).astype(query.dtype),
-    of_key.swapaxes(2, 3).astype(key.dtype),
-    of_value.swapaxes(2, 3).astype(value.dtype),
+    turn(of_key, (0, 1, 3, 2)).astype(key.dtype),
+    turn(of_value, (0, 1, 3, 2)).astype(value.dtype),
     None,
     None,
   )

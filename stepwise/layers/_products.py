@@ -104,21 +104,21 @@ def _right_gradient(
   first = tuple(range(len(batch)))
   summed = tuple(range(len(first), len(first) + len(left_kept)))
   if lhs.size <= gradient.size:
-    turned = _turn(lhs, (*left_batch, *left_contracted, *left_kept))
+    turned = turn(lhs, (*left_batch, *left_contracted, *left_kept))
     other, other_axes = gradient, (summed, first)
     axes = (*batch, *contracted, *kept)
   else:
     columns = tuple(range(gradient.ndim - len(kept), gradient.ndim))
-    turned = _turn(gradient, (*first, *columns, *summed))
+    turned = turn(gradient, (*first, *columns, *summed))
     other, other_axes = lhs, (left_kept, left_batch)
     pairs = [contracted[i] for i in np.argsort(left_contracted)]
     axes = (*batch, *kept, *pairs)
   last = tuple(range(turned.ndim - len(summed), turned.ndim))
   numbers = ((last, other_axes[0]), (first, other_axes[1]))
-  return _turn(_product(turned, other, numbers), np.argsort(axes).tolist())
+  return turn(_product(turned, other, numbers), np.argsort(axes).tolist())
 
 
-def _turn(array: Array, axes: Sequence[int]) -> Array:
+def turn(array: Array, axes: Sequence[int]) -> Array:
   """A transposition that is really done in memory.
 
   The compiler would fold a plain one into the product, and then not have a
