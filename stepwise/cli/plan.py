@@ -175,10 +175,10 @@ def _write_page(path: Path, planner: 'Planner', game: 'Game') -> None:
 def _planner(model: str, **given: str | int | None) -> 'Planner':
   import dataclasses
 
-  from stepwise.cli._compilation_cache import use_compilation_cache
+  from stepwise._runtime import prepare
   from stepwise.planning import Planner, bundled_planner, load_planner
 
-  use_compilation_cache()
+  prepare()
   changes: Any = {k: v for k, v in given.items() if v is not None}
   if model != 'default':
     return load_planner(model, **changes)

@@ -177,10 +177,10 @@ def _planned(
     return
   if entries is not None:
     raise InputError('--entries is for `--model salience` and for tables.')
-  from stepwise.cli._compilation_cache import use_compilation_cache
+  from stepwise._runtime import prepare
   from stepwise.planning import bundled_planner, load_planner
 
-  use_compilation_cache()
+  prepare()
   planner = bundled_planner() if model == 'default' else load_planner(model)
   name = 'the bundled planner' if model == 'default' else model
   size = planner.options.batch_size

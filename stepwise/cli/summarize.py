@@ -201,10 +201,10 @@ def demo() -> None:
 
 
 def _load(model: str) -> 'Summarizer':
-  from stepwise.cli._compilation_cache import use_compilation_cache
+  from stepwise._runtime import prepare
   from stepwise.summarization import load_summarizer
 
-  use_compilation_cache()
+  prepare()
   return load_summarizer(model)
 
 

@@ -46,6 +46,7 @@ from stepwise.layers._products import (
   PRODUCTS,
   DotGeneral,
   bfloat16_products,
+  choose_products,
   find_products,
   with_products,
 )
@@ -114,6 +115,7 @@ __all__ = [
   'bfloat16_products',
   'causal_mask',
   'change_rules',
+  'choose_products',
   'distance_labels',
   'example_ids_from_breakpoints',
   'find_products',

@@ -9,6 +9,7 @@ else (elementwise work, norms, softmax, parameters) is not touched by it.
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -19,6 +20,8 @@ from stepwise._errors import InputError
 from stepwise._typing import Array, DTypeLike
 
 DotGeneral = Callable[..., Array]
+# Instructions that multiply bfloat16 and sum in float32.
+_BFLOAT16_FEATURES = {'avx512_bf16', 'amx_bf16'}
 # Contracted axes of both sides, then batch axes of both sides.
 _Axes = tuple[int, ...]
 _Numbers = tuple[tuple[_Axes, _Axes], tuple[_Axes, _Axes]]
@@ -162,6 +165,32 @@ def find_products(name: str) -> DotGeneral:
   if name not in PRODUCTS:
     raise InputError(f'products is {name!r}, must be one of {tuple(PRODUCTS)}.')
   return PRODUCTS[name]
+
+
+def choose_products(name: str = 'auto') -> str:
+  """A name of `PRODUCTS`; 'auto' = the faster one on this machine.
+
+  That is bfloat16 on CPUs with instructions for it. Accelerators choose by the
+  dtype of activations, and XLA without optimizations has no such products.
+  """
+  if name != 'auto':
+    find_products(name)
+    return name
+  plain = jax.config.read('jax_disable_most_optimizations')
+  if plain or jax.default_backend() != 'cpu':
+    return 'float32'
+  return 'bfloat16' if _cpu_features() & _BFLOAT16_FEATURES else 'float32'
+
+
+@functools.cache
+def _cpu_features() -> frozenset[str]:
+  """As Linux names them; none where it cannot be asked."""
+  try:
+    lines = Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines()
+  except OSError:
+    return frozenset()
+  flags = next((line for line in lines if line.startswith('flags')), '')
+  return frozenset(flags.split())
 
 
 def with_products(config: Any, name: str) -> Any:

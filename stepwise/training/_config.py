@@ -16,6 +16,7 @@ from stepwise import _files
 from stepwise._errors import InputError
 from stepwise.data import Buckets
 from stepwise.inference import PredictConfig
+from stepwise.layers import choose_products, with_products
 from stepwise.models import ModelConfig, find_config
 
 SCHEDULES = ('constant', 'inverse_sqrt', 'linear')
@@ -47,6 +48,8 @@ class ModelSpec:
     dtype: of activations, such as 'bfloat16'; None = that of the parameters.
     remat: recompute layers in the backward pass.
     scan_layers: compile one layer for all of them.
+    products: precision of products, 'float32' or 'bfloat16' (whose sums are
+      float32); 'auto' = the faster one on this machine, see `choose_products`.
   """
 
   name: str
@@ -58,12 +61,14 @@ class ModelSpec:
   dtype: str | None = None
   remat: bool = False
   scan_layers: bool = False
+  products: str = 'auto'
 
   @property
   def lasting(self) -> 'ModelSpec':
     """Without what concerns training only."""
     lasting = ('name', 'twin', 'sizes', 'activation', 'norm_epsilon')
-    return ModelSpec(**{name: getattr(self, name) for name in lasting})
+    kept = {name: getattr(self, name) for name in lasting}
+    return ModelSpec(**kept, products='float32')
 
 
 def resolve_model(spec: ModelSpec) -> ModelConfig:
@@ -73,7 +78,8 @@ def resolve_model(spec: ModelSpec) -> ModelConfig:
     config = config.twin()
   for path, value in spec.sizes.items():
     config = _with_size(config, path, value)
-  return config.with_settings(**_settings(spec))
+  config = config.with_settings(**_settings(spec))
+  return with_products(config, choose_products(spec.products))
 
 
 def _settings(spec: ModelSpec) -> dict[str, Any]:

@@ -14,7 +14,9 @@ import numpy as np
 from etils import epath
 from jax.sharding import Mesh
 
+from stepwise import _runtime
 from stepwise._errors import InputError
+from stepwise.layers import choose_products
 from stepwise.models import Loss
 from stepwise.training._config import TrainConfig, check_same_run, write_text
 from stepwise.training._input import Arrays
@@ -135,6 +137,7 @@ def train(
     evaluators: more metrics to compute at every evaluation.
     on_step: called after every step, with metrics if they were logged.
   """
+  _runtime.prepare()
   folder = epath.Path(output)
   together(lambda: _claim(config, folder))
   task = task or selector_task(config)
@@ -338,7 +341,12 @@ class _Run:
     """What is spread over which devices."""
     mesh = dict(self._programs.mesh.shape)
     sizes = ', '.join(f'{axis} {size}' for axis, size in mesh.items())
-    lines = [f'mesh: {sizes}', *describe_layout(self._programs.shapes.params)]
+    products = choose_products(self._config.model.products)
+    lines = [
+      f'mesh: {sizes}',
+      f'products: {products}',
+      *describe_layout(self._programs.shapes.params),
+    ]
     for line in lines:
       logging.getLogger(__name__).info(line)
     write_text(self._folder / 'layout.txt', '\n'.join(lines) + '\n')

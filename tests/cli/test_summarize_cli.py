@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import stepwise
+from stepwise import _runtime
 from stepwise._errors import InputError
 from stepwise.checkpoints import _files
-from stepwise.cli import _compilation_cache
 from stepwise.cli.main import app
 from stepwise.summarization import _models, sample_article, summarize
 from tests.summarization.tiny_bundles import tiny_bundle
@@ -373,7 +373,7 @@ def jax_cache():
 
 
 def test_the_cache_is_where_users_expect_it(tmp_path, monkeypatch, jax_cache):
-  use = _compilation_cache.use_compilation_cache
+  use = _runtime.use_compilation_cache
   assert use() is None  # It is off.
   monkeypatch.delenv('STEPWISE_CACHE')
   monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
@@ -391,5 +391,5 @@ def test_a_cache_that_cannot_be_written_is_none(
 ):
   (tmp_path / 'file').touch()
   monkeypatch.setenv('STEPWISE_CACHE', str(tmp_path / 'file' / 'below'))
-  assert _compilation_cache.use_compilation_cache() is None
+  assert _runtime.use_compilation_cache() is None
   assert jax.config.jax_compilation_cache_dir is None

@@ -12,7 +12,9 @@ from stepwise.layers import (
   ETCConfig,
   HierarchicalConfig,
   TransformerConfig,
+  _products,
   bfloat16_products,
+  choose_products,
   find_products,
   with_products,
 )
@@ -71,3 +73,17 @@ def test_a_name_reaches_every_part_of_a_configuration():
 def test_unknown_products():
   with pytest.raises(InputError, match="products is 'int4', must be one of"):
     find_products('int4')
+
+
+@pytest.mark.parametrize(
+  ('features', 'chosen'),
+  [({'avx2', 'avx512_bf16'}, 'bfloat16'), ({'avx2'}, 'float32')],
+)
+def test_auto_is_what_the_processor_has(
+  features, chosen, monkeypatch, optimised
+):
+  monkeypatch.setattr(_products, '_cpu_features', lambda: frozenset(features))
+  assert choose_products('auto') == chosen
+  assert choose_products('float32') == 'float32'
+  with pytest.raises(InputError, match="products is 'int4', must be one of"):
+    choose_products('int4')
