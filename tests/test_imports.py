@@ -37,7 +37,7 @@ ARROWS: dict[str, set[str]] = {
   'tables': {'data', 'documents', 'pages'},
   'rotowire': {'tables', 'data'},
   # From records to chosen units, for training, bulk use and summaries.
-  'inference': {'decoding', 'models', 'data', 'documents'},
+  'inference': {'layers', 'decoding', 'models', 'data', 'documents'},
   # JAX in `learned` alone; the rules do without.
   'extraction': {'tables', 'rotowire', 'data', 'evaluation'},
   # A bundle says how its model chooses.

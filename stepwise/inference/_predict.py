@@ -8,6 +8,7 @@ else does not compile anything anew.
 
 import dataclasses
 import functools
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import jax
 import numpy as np
 from flax import linen as nn
 
+from stepwise import _runtime
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.data import (
@@ -37,6 +39,7 @@ from stepwise.inference._search import (
   read_documents,
   search,
 )
+from stepwise.layers import choose_products, with_products
 from stepwise.models import Batch, ModelConfig
 
 # No sum of costs is above it, and two of it are still a number.
@@ -135,14 +138,21 @@ class Predictor:
     params: its parameters.
     config: how it chooses.
     buckets: sizes of batches; jit compiles once for each.
+    products: precision of products, as `choose_products` takes it; the model
+      becomes one of that precision.
   """
 
   model: ModelConfig
   params: Any
   config: PredictConfig
   buckets: Buckets
+  products: str = 'auto'
 
   def __post_init__(self) -> None:
+    _runtime.prepare()
+    chosen = choose_products(self.products)
+    logging.getLogger(__name__).info('products: %s', chosen)
+    object.__setattr__(self, 'model', with_products(self.model, chosen))
     object.__setattr__(self, 'params', jax.device_put(self.params))
     begin, never = self.model.begin_unit, self.config.decode.never
     if self.model.stepwise and begin not in never:

@@ -187,6 +187,8 @@ class Planner:
       self.bundle.variables['params'],
       PredictConfig(self._search_config(), batch_size=rows),
       Buckets.single((len(r.tokens), r.num_units) for r in records),
+      # Too small a model to gain from rounding.
+      products='float32',
     )
 
   @property

@@ -24,6 +24,7 @@ from stepwise.training._dry_run import (
   dry_run,
   topology_devices,
 )
+from stepwise.training._flops import product_flops
 from stepwise.training._gin import load_gin
 from stepwise.training._history import (
   RunHistory,
@@ -88,6 +89,7 @@ __all__ = [
   'lower_update',
   'make_optimizer',
   'make_schedule',
+  'product_flops',
   'read_history',
   'resolve_model',
   'restack',
