@@ -19,6 +19,7 @@ SHARED = {
   '_files',
   '_parallel',
   '_rouge',
+  '_runtime',
   '_tpu_compiler',
   '_typing',
 }
@@ -80,7 +81,7 @@ CONFINED: dict[str, set[str]] = {
   'tensorflow': {'tasks', 'checkpoints'},
   'seqio': {'tasks', 't5x_adapter'},
   't5x': {'t5x_adapter'},
-  'jax': {*_NUMERIC, 't5x_adapter', 'cli', '_typing'},
+  'jax': {*_NUMERIC, 't5x_adapter', 'cli', '_typing', '_runtime'},
   'flax': {*_NUMERIC, 't5x_adapter', 'cli'},
   'typer': {'cli'},
 }
