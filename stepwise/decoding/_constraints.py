@@ -10,7 +10,7 @@ The rules, in the order of their strength:
   others may take only the slots and the words that the missing required units
   leave, and may share no trigram with them. A required unit is therefore never
   refused because of slots, words or trigrams, and the stop waits for all.
-* Repeats, trigrams, words and breaks mask what they say below.
+* Repeats, trigrams and words mask what they say below.
 * The stop is masked by `min_units` and missing required units, nothing else.
 """
 
@@ -47,8 +47,6 @@ class Constraints(NamedTuple):
     min_units: the stop is masked while the plan is shorter.
     max_units: a plan with this many units is complete; more than those of the
       `DecodeConfig` mean nothing.
-    breaks: units of which none may follow another or begin a plan. Where plans
-      begin with an explicit BEG, mark it too.
   """
 
   repeatable: Bool[Array, '*batch units'] | None = None
@@ -56,7 +54,6 @@ class Constraints(NamedTuple):
   budget: WordBudget | None = None
   must_include: Bool[Array, '*batch units'] | None = None
   must_exclude: Bool[Array, '*batch units'] | None = None
-  breaks: Bool[Array, '*batch units'] | None = None
   min_units: Int[Array, '*batch'] | None = None
   max_units: Int[Array, '*batch'] | None = None
 
@@ -85,8 +82,6 @@ def allowed_units(
   if constraints.must_include is not None:
     slots_left = max_units - jnp.sum(plan >= 0)
     allowed &= missing | (slots_left > jnp.sum(missing))
-  if constraints.breaks is not None:
-    allowed &= ~constraints.breaks | _follows_text(plan, constraints.breaks)
   return allowed
 
 
@@ -135,10 +130,3 @@ def _affordable(
   used = jnp.sum(jnp.where(plan >= 0, budget.words[plan], 0))
   reserved = jnp.sum(jnp.where(missing, budget.words, 0))
   return used + reserved + budget.words <= budget.limit
-
-
-def _follows_text(
-  plan: Int[Array, ' steps'], breaks: Bool[Array, ' units']
-) -> Bool[Array, '']:
-  length = jnp.sum(plan >= 0)
-  return (length > 0) & ~breaks[plan[length - 1]]

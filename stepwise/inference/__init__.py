@@ -15,9 +15,9 @@ from stepwise.inference._limits import (
 from stepwise.inference._predict import (
   Budget,
   Demands,
-  Prediction,
   Predictor,
   Reading,
+  Selection,
   longest_unit,
 )
 from stepwise.inference._search import (
@@ -36,10 +36,10 @@ __all__ = [
   'Demands',
   'InferenceReport',
   'PredictConfig',
-  'Prediction',
   'Predictor',
   'Reader',
   'Reading',
+  'Selection',
   'decode',
   'default_config',
   'digest_folder',

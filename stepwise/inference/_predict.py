@@ -100,7 +100,7 @@ class Reading(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Prediction:
+class Selection:
   """What a model chose of one document, and what it thought of the others.
 
   Probabilities of a stepwise model are those of the next choice, and those of
@@ -174,7 +174,7 @@ class Predictor:
 
   def predict(
     self, readings: Sequence[Reading], *, draws: int = 0, seed: int = 0
-  ) -> list[Prediction]:
+  ) -> list[Selection]:
     """What is chosen of every document, with the probabilities.
 
     Args:
@@ -196,7 +196,7 @@ class Predictor:
     )
     stop = self.config.decode.stop_unit if self.model.stepwise else None
     return [
-      _prediction(reading.record, row, stop)
+      _selection(reading.record, row, stop)
       for reading, row in zip(readings, found, strict=True)
     ]
 
@@ -430,13 +430,13 @@ def _choose(
   )
 
 
-def _prediction(record: Record, row: _Chosen, stop: int | None) -> Prediction:
+def _selection(record: Record, row: _Chosen, stop: int | None) -> Selection:
   """Only the steps that were taken, and only the units that were read."""
   units = _units(record, row.plan)
   steps = len(units) + int(row.stopped)
   ranking = np.asarray(row.ranking)[:steps]
   none = np.full(len(ranking), -np.inf, ranking.dtype)
-  return Prediction(
+  return Selection(
     units,
     np.asarray(row.log_probs)[:steps],
     ranking[:, record.special : record.num_units],

@@ -25,7 +25,7 @@ from stepwise.tables import (
   Plan,
   Table,
   plan_from_units,
-  plan_masks,
+  repeatable_units,
   table_record,
 )
 
@@ -176,7 +176,7 @@ class Planner:
       max_tokens=limits.tokens,
       max_unit_tokens=limits.unit_tokens,
     )
-    again = np.flatnonzero(plan_masks(table).repeatable[: record.num_units])
+    again = np.flatnonzero(repeatable_units(table)[: record.num_units])
     repeatable = tuple((again - record.special).tolist())
     return Reading(table.document, record, Demands(repeatable=repeatable))
 

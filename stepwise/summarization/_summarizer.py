@@ -15,9 +15,9 @@ from stepwise.documents import Document, language_name
 from stepwise.inference import (
   Demands,
   PredictConfig,
-  Prediction,
   Predictor,
   Reading,
+  Selection,
   inference_buckets,
   read_document,
 )
@@ -130,7 +130,7 @@ class ModelSummarizer(Summarizer):
 
   def _predict(
     self, config: PredictConfig, readings: Sequence[Reading]
-  ) -> list[Prediction]:
+  ) -> list[Selection]:
     if config not in self._predictors:
       self._predictors[config] = Predictor(
         self.model, self.params, config, inference_buckets(self.model)
@@ -177,7 +177,7 @@ class ModelSummarizer(Summarizer):
     return max(decode.max_units, required), max(decode.min_units, 1)
 
   def _chosen(
-    self, search: _Search, prediction: Prediction, options: SummaryOptions
+    self, search: _Search, prediction: Selection, options: SummaryOptions
   ) -> Chosen:
     if options.has_budget:
       prior = _chances(prediction)
@@ -258,7 +258,7 @@ class ModelSummarizer(Summarizer):
       )
 
 
-def _steps(prediction: Prediction) -> tuple[Step, ...]:
+def _steps(prediction: Selection) -> tuple[Step, ...]:
   """Every choice, the stop included if it was one."""
   indices = [*prediction.units, None]
   return tuple(
@@ -272,7 +272,7 @@ def _steps(prediction: Prediction) -> tuple[Step, ...]:
   )
 
 
-def _chances(prediction: Prediction) -> Float[np.ndarray, ' units']:
+def _chances(prediction: Selection) -> Float[np.ndarray, ' units']:
   """How likely every unit was to be chosen at all, the likeliest 1."""
   missed = np.prod(1 - np.exp(prediction.rankings), axis=0)
   chances = 1 - missed

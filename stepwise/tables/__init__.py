@@ -9,12 +9,11 @@ from stepwise.tables._facts import About, Facts, Measure
 from stepwise.tables._page import report_page
 from stepwise.tables._plans import (
   Plan,
-  PlanMasks,
   parse_plan,
   plan_from_units,
-  plan_masks,
   plan_to_json,
   plan_units,
+  repeatable_units,
   table_record,
 )
 from stepwise.tables._records import PlanRecordReport, plan_record
@@ -59,7 +58,6 @@ __all__ = [
   'Kind',
   'Measure',
   'Plan',
-  'PlanMasks',
   'PlanRecordReport',
   'Relation',
   'Schema',
@@ -77,13 +75,13 @@ __all__ = [
   'open_table',
   'parse_plan',
   'plan_from_units',
-  'plan_masks',
   'plan_record',
   'plan_table',
   'plan_to_json',
   'plan_units',
   'read_sheets',
   'realize_table',
+  'repeatable_units',
   'report_page',
   'report_table',
   'salient_choices',

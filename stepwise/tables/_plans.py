@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,29 +17,14 @@ Plan = tuple[tuple[Relation, ...], ...]
 EOS, EOT, BEG = range(len(SPECIAL_UNITS))
 
 
-@dataclass(frozen=True)
-class PlanMasks:
-  """Units of a table for `stepwise.decoding.Constraints`.
+def repeatable_units(table: Table) -> Bool[np.ndarray, ' units']:
+  """Units that the paper lets a plan repeat, special ones first.
 
-  Attributes:
-    repeatable: sentence breaks, and entries such as team names and cities.
-    breaks: sentence breaks and the beginning; forbidding one after another is
-      an option of decoding.
+  They are sentence breaks, and entries such as team names and cities.
   """
-
-  repeatable: Bool[np.ndarray, ' units']
-  breaks: Bool[np.ndarray, ' units']
-
-
-def plan_masks(table: Table) -> PlanMasks:
-  """The units that the paper lets a plan repeat, and its sentence breaks."""
-  special = np.arange(len(SPECIAL_UNITS))
-  entries = np.array([entry.repeatable for entry in table.entries], bool)
-  none = np.zeros_like(entries)
-  return PlanMasks(
-    repeatable=np.concatenate([special == EOS, entries]),
-    breaks=np.concatenate([special != EOT, none]),
-  )
+  special = np.arange(len(SPECIAL_UNITS)) == EOS
+  entries = [entry.repeatable for entry in table.entries]
+  return np.concatenate([special, np.array(entries, bool)])
 
 
 def table_record(

@@ -30,7 +30,6 @@ class Problem:
   limit: int = 0
   required: frozenset[int] = frozenset()
   excluded: frozenset[int] = frozenset()
-  breaks: frozenset[int] = frozenset()
 
   def log_probs(self, plan: Plan) -> dict[int, float]:
     logits = self.logits(plan)
@@ -53,12 +52,8 @@ class Problem:
   def _good_place(self, plan: Plan, i: int) -> bool:
     unit, before = plan[i], plan[:i]
     newly_required = unit in self.required and unit not in before
-    return (
-      not (unit in self.once and unit in before)
-      and (newly_required or not self._shares(unit, {*before, *self.required}))
-      and not (
-        unit in self.breaks and (not before or before[-1] in self.breaks)
-      )
+    return not (unit in self.once and unit in before) and (
+      newly_required or not self._shares(unit, {*before, *self.required})
     )
 
   def _shares(self, unit: int, others: set[int]) -> bool:

@@ -35,8 +35,8 @@ def make_valid(rng, batch, units, config):
   return valid
 
 
-def neutral(batch, units):
-  """Constraints that permit everything."""
+def neutral(batch, units, config):
+  """Constraints that permit what the configuration does."""
   nothing = np.zeros((batch, units), bool)
   return Constraints(
     repeatable=~nothing,
@@ -46,7 +46,8 @@ def neutral(batch, units):
     ),
     must_include=nothing,
     must_exclude=nothing,
-    breaks=nothing,
+    min_units=np.full(batch, config.min_units, np.int32),
+    max_units=np.full(batch, config.max_units, np.int32),
   )
 
 
@@ -70,11 +71,15 @@ def make_constraints(rng, valid, config, active):
     budget=WordBudget(words, limit.astype(np.int32)),
     must_include=required,
     must_exclude=(rng.random((batch, units)) < 0.3) & ~required,
-    breaks=(rng.random((batch, units)) < 0.3) & ~required,
+    min_units=rng.integers(0, config.max_units, size=batch, dtype=np.int32),
+    max_units=np.maximum(
+      rng.integers(0, config.max_units + 2, size=batch, dtype=np.int32),
+      required.sum(axis=1, dtype=np.int32),
+    ),
   )
   off = {
     name: value
-    for name, value in neutral(batch, units)._asdict().items()
+    for name, value in neutral(batch, units, config)._asdict().items()
     if name not in active
   }
   return drawn._replace(**off)
@@ -98,8 +103,8 @@ def twin(memory, valid, config: DecodeConfig, constraints, row, start=()):
     logits=logits,
     units=candidates - {config.stop_unit},
     candidates=candidates,
-    max_units=config.max_units,
-    min_units=config.min_units,
+    max_units=min(config.max_units, int(constraints.max_units[row])),
+    min_units=int(constraints.min_units[row]),
     stop=config.stop_unit,
     alpha=config.length_alpha,
     start=start,
@@ -109,7 +114,6 @@ def twin(memory, valid, config: DecodeConfig, constraints, row, start=()):
     limit=int(constraints.budget.limit[row]),
     required=_where(constraints.must_include[row]),
     excluded=_where(constraints.must_exclude[row]),
-    breaks=_where(constraints.breaks[row]),
   )
 
 

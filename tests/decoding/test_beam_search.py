@@ -112,7 +112,8 @@ def test_combined_constraints_equal_exhaustive_search(config, seed, active):
 @settings(deadline=None, max_examples=20)
 @given(seed=seeds, active=st.sets(st.sampled_from(CONSTRAINTS)))
 def test_initial_plan_counts_as_chosen_and_is_not_scored(seed, active):
-  active -= {'must_include'}  # a start and required units may not fit together
+  # A start may not fit together with these.
+  active -= {'must_include', 'max_units'}
   memory, valid, constraints = draw(seed, NEWS, active)
   # The second start is as long as a plan may be; both have an unscored BEG.
   assert_finds_all(NEWS, memory, valid, constraints, starts=[(1, 3), (1, 2, 2)])
@@ -121,7 +122,7 @@ def test_initial_plan_counts_as_chosen_and_is_not_scored(seed, active):
 def test_initial_plan_may_hold_a_required_unit():
   config = NEWS
   memory, valid, _ = draw(5, config)
-  constraints = neutral(BATCH, UNITS)
+  constraints = neutral(BATCH, UNITS, config)
   required = np.isin(np.arange(UNITS), [2, 3])[None].repeat(BATCH, axis=0)
   constraints = constraints._replace(must_include=required)
   assert_finds_all(config, memory, valid, constraints, starts=[(3,), (3, 3)])

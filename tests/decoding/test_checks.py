@@ -95,7 +95,7 @@ def test_required_units_of_too_many_words():
 @pytest.mark.parametrize(
   ('constraints', 'message'),
   [
-    ({'breaks': jnp.ones((1, 2), bool)}, r'breaks has shape \(1, 2\) but must'),
+    ({'max_units': jnp.ones(2, int)}, r'max_units has shape \(2,\) but must'),
     ({'overlap': units(2)}, r'overlap has shape .* must be \(1, 7, 7\)'),
     (
       {'budget': WordBudget(jnp.ones((1, UNITS), int), jnp.ones(3, int))},

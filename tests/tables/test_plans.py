@@ -15,9 +15,9 @@ from stepwise.rotowire import game_table, parse_game
 from stepwise.tables import (
   parse_plan,
   plan_from_units,
-  plan_masks,
   plan_to_json,
   plan_units,
+  repeatable_units,
   table_record,
 )
 from tests.rotowire.games import game_fields
@@ -85,8 +85,8 @@ def test_records_have_the_special_units_first(game):
 
 def test_masks_are_the_paper_s_rule_of_repeats(game):
   table = game_table(game)
-  masks = plan_masks(table)
-  repeatable = np.flatnonzero(masks.repeatable).tolist()
+  masks = repeatable_units(table)
+  repeatable = np.flatnonzero(masks).tolist()
   named = [
     3 + table.index[team, type]
     for team in (HERONS, COMETS)
@@ -97,9 +97,8 @@ def test_masks_are_the_paper_s_rule_of_repeats(game):
   date, city = 3, named[1]
   allowed = allowed_units(
     jnp.array([date, city, 0, -1]),
-    jnp.ones(len(masks.repeatable), bool),
-    Constraints(repeatable=jnp.array(masks.repeatable)),
+    jnp.ones(len(masks), bool),
+    Constraints(repeatable=jnp.array(masks)),
     4,
   )
   assert np.flatnonzero(~np.asarray(allowed)).tolist() == [date]
-  assert np.flatnonzero(masks.breaks).tolist() == [0, 2]

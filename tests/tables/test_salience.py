@@ -8,8 +8,8 @@ from stepwise.tables import (
   Schema,
   Wishes,
   make_sheets,
-  plan_masks,
   plan_units,
+  repeatable_units,
   salient_choices,
   tabulate,
 )
@@ -85,7 +85,7 @@ def test_plans_are_units_of_the_table_under_its_masks(size):
   units = plan_units(plan, table)
   entries = [unit for unit in units if unit > 2]
   assert len(entries) == len(choices) <= size
-  repeatable = plan_masks(table).repeatable
+  repeatable = repeatable_units(table)
   assert all(repeatable[u] or entries.count(u) == 1 for u in entries)
 
 

@@ -12,8 +12,8 @@ from stepwise.tables import (
   Schema,
   make_table,
   plan_from_units,
-  plan_masks,
   plan_units,
+  repeatable_units,
   table_record,
 )
 
@@ -93,7 +93,7 @@ def test_any_table_can_be_planned(cities):
   assert units.tolist() == [3, 4, 0, 3, 0, 1]
   assert plan_from_units(units, table) == plan
   # Breaks, and the country of every city.
-  repeatable = plan_masks(table).repeatable.nonzero()[0]
+  repeatable = repeatable_units(table).nonzero()[0]
   assert repeatable.tolist() == [0, 3, 6, 8, 11]
 
 
