@@ -43,7 +43,7 @@ from stepwise.models import (
   register_model,
 )
 from stepwise.planning import Planner, PlannerOptions
-from stepwise.summarization import Options, load_summarizer
+from stepwise.summarization import SummaryOptions, load_summarizer
 from stepwise.tables import Entity, Kind, Schema, make_table
 from stepwise.training import (
   CheckpointConfig,
@@ -213,7 +213,7 @@ def test_its_bundle_summarises(trained, tmp_path):
   bundle = load_bundle(tmp_path / 'toy')
   assert bundle.config == ToyConfig()
   assert_close(bundle.variables['params'], params)
-  summary = load_summarizer(tmp_path / 'toy')(TEXT, Options(sentences=2))
+  summary = load_summarizer(tmp_path / 'toy')(TEXT, SummaryOptions(sentences=2))
   demands = Demands(min_units=2, max_units=2)
   [[*units]] = predictor(params, beam_size=3)([reading(demands)])
   assert sorted(units) == [sentence.index for sentence in summary.sentences]
