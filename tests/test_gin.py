@@ -18,6 +18,7 @@ from stepwise.training import (
   ModelSpec,
   OptimizerConfig,
   TrainConfig,
+  absolute_folder,
   load_gin,
   resolve_model,
   train,
@@ -225,6 +226,12 @@ def test_mistakes_are_one_sentence(settings, message):
     load_gin(ModelSpec, [], settings)
   assert message in str(error.value)
   assert '\n' not in str(error.value)
+
+
+def test_folders_of_t5x_are_absolute(tmp_path, monkeypatch):
+  monkeypatch.chdir(tmp_path)
+  assert absolute_folder('run') == str(tmp_path / 'run')
+  assert absolute_folder('gs://bucket/run') == 'gs://bucket/run'
 
 
 def test_a_missing_file_is_named(tmp_path):

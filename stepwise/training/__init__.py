@@ -25,7 +25,7 @@ from stepwise.training._dry_run import (
   topology_devices,
 )
 from stepwise.training._flops import product_flops
-from stepwise.training._gin import load_gin
+from stepwise.training._gin import absolute_folder, load_gin
 from stepwise.training._history import (
   RunHistory,
   draw_history,
@@ -82,6 +82,7 @@ __all__ = [
   'TrainState',
   'TrainingTask',
   'Validation',
+  'absolute_folder',
   'draw_history',
   'dry_run',
   'load_gin',

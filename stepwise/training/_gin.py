@@ -112,6 +112,14 @@ def load_gin(
     gin.clear_config()
 
 
+def absolute_folder(folder: str) -> str:
+  """The same folder, from wherever it is looked at; buckets are so anyway.
+
+  For gin files of t5x.
+  """
+  return folder if '://' in folder else str(Path(folder).resolve())
+
+
 @contextlib.contextmanager
 def _silent_search() -> Iterator[None]:
   """Gin reports every folder where an included file is not as an error."""

@@ -11,19 +11,21 @@ ENVIRONMENT = {
   **os.environ,
   'JAX_PLATFORMS': 'cpu',
   'JAX_DISABLE_MOST_OPTIMIZATIONS': '1',
-  'XLA_FLAGS': '--xla_force_host_platform_device_count=1',
 }
 # Seconds; a machine that does much else may need more.
 PATIENCE = float(os.environ.get('STEPWISE_TEST_PATIENCE', '300'))
 
 
-def start(*arguments):
+def start(*arguments, devices=1):
   return subprocess.Popen(
     [sys.executable, '-m', 'stepwise.cli.main', *map(str, arguments)],
     stdout=subprocess.PIPE,
     stderr=subprocess.PIPE,
     text=True,
-    env=ENVIRONMENT,
+    env={
+      **ENVIRONMENT,
+      'XLA_FLAGS': f'--xla_force_host_platform_device_count={devices}',
+    },
   )
 
 
@@ -37,13 +39,14 @@ def run(*arguments):
   return process.returncode, output, errors
 
 
-def kill_when(process, condition):
-  """Kills a process the hard way as soon as something is the case."""
+def kill_when(process, condition, how=signal.SIGKILL, *, wait=True):
+  """Signals a process, the hard way, as soon as something is the case."""
   deadline = time.monotonic() + PATIENCE
   while not condition():
     assert process.poll() is None, process.communicate()
     assert time.monotonic() < deadline, 'it never happened'
     time.sleep(0.01)
-  process.send_signal(signal.SIGKILL)
-  process.communicate()
-  assert process.returncode == -signal.SIGKILL
+  process.send_signal(how)
+  if wait:
+    process.communicate()
+    assert process.returncode == -how
