@@ -4,11 +4,11 @@
   stepwise bench train_step --kind v3
   stepwise bench train_step --quick      # a tiny model on simulated CPUs
 
-Compiles the update that `stepwise train` runs, for TPUs that need not exist,
-with the paper's sizes: 8192 long and 512 global tokens, 512 documents, one
-sampled step of each, Adam. Activations are bfloat16, parameters and moments
-float32, every layer is recomputed in the backward pass, documents are spread
-over a data axis. Two questions for every kind of TPU:
+Compiles the update of `gin/cnn_dailymail/stepwise_etcsum.gin` as `stepwise
+train --dry-run` does, for TPUs that need not exist: 8192 long and 512 global
+tokens, 512 documents, one sampled step of each, Adam. Activations are bfloat16,
+parameters and moments float32, every layer is recomputed in the backward pass,
+documents are spread over a data axis. Two questions for every kind of TPU:
 
 * accumulated: the micro-batches that a slice of one host must sum.
 * whole batch, with --whole: the smallest slice on which all 512 documents go
@@ -20,37 +20,28 @@ written after every program: each takes minutes.
 """
 
 import dataclasses
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import benchmarks._harness as harness  # Before jax.
 
 # isort: split
 import jax
-import jax.numpy as jnp
-from jax.experimental import topologies
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.decoding import encoder_flops
-from stepwise.layers import make_mesh
-from stepwise.models import Batch, ETCSumConfig
 from stepwise.training import (
-  ModelSpec,
-  OptimizerConfig,
-  lower_update,
-  make_optimizer,
-  make_schedule,
-  resolve_model,
+  EvaluationConfig,
+  TrainConfig,
+  dry_run,
+  load_gin,
+  topology_devices,
 )
 
 WHOLE, ACCUMULATED = 'whole batch', 'accumulated'
-# Adam as in the paper; its sizes, not its rates, are what counts here.
-OPTIMIZER = OptimizerConfig(learning_rate=2.5e-5)
-PLAN_SLOTS = 16
-# The forward pass twice, and a backward pass of twice its products.
-PASSES = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,11 +65,11 @@ class Slices:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-  config: str
-  batch: int
-  document_tokens: int
-  units: int
+  """A run file, what is set besides, and where to try it."""
+
+  gin: str
   slices: Slices
+  settings: tuple[str, ...] = ()
 
 
 # Slices of fewer than 32 devices are hopeless with the whole batch: 8 documents
@@ -86,11 +77,17 @@ class Plan:
 V5E = Slices('v5e', 1, ('v5e:4x8', 'v5e:8x8'), 'v5e:2x2', (8, 4))
 V3 = Slices('v3', 2, ('v3:4x4', 'v3:4x8'), 'v3:2x2', (8, 4))
 CPU = Slices('cpu', 1, (None,), None, (2,))
-PLANS = {
-  slices.kind: Plan('etcsum_base', 512, 6141, 504, slices)
-  for slices in (V5E, V3)
-}
-QUICK = Plan('etcsum_tiny', 8, 64, 7, CPU)
+PAPER = 'cnn_dailymail/stepwise_etcsum.gin'
+PLANS = {slices.kind: Plan(PAPER, slices) for slices in (V5E, V3)}
+QUICK = Plan(
+  'etcsum_tiny.gin',
+  CPU,
+  (
+    *('InputConfig.examples=sample', 'Buckets.lengths=(64,)'),
+    *('Buckets.units=(7,)', 'InputConfig.plan_steps=4'),
+    'MeshConfig.data=1',
+  ),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,44 +123,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
   print_report(content)
 
 
+def run_config(plan: Plan, accumulate: int = 1) -> TrainConfig:
+  """The run, without validation: its updates are what is asked about."""
+  files = [Path(__file__).parents[1] / 'gin' / plan.gin]
+  anything = [f'{name}=-' for name in ('TRAIN', 'VALIDATION', 'DOCUMENTS')]
+  config = load_gin(TrainConfig, files, [*anything, *plan.settings])
+  return dataclasses.replace(
+    config, accumulate=accumulate, evaluation=EvaluationConfig()
+  )
+
+
 def describe(plan: Plan, command: str) -> dict[str, Any]:
   """Everything that is written to the results file but the attempts."""
   packages = ['stepwise', 'jax', 'jaxlib', 'flax', 'optax']
   if plan.slices.smallest:
     packages.append('libtpu')
   content = harness.provenance(command, harness.host_name(), packages)
-  config = model_config(plan.config)
+  config = run_config(plan)
   return content | {
-    'model': plan.config,
-    'batch': plan.batch,
-    'document_tokens': plan.document_tokens,
-    'global_tokens': config.max_global,
-    'activations': 'bfloat16',
-    'remat': 'every layer',
-    'optimizer': dataclasses.asdict(OPTIMIZER),
-    'update_flops': PASSES * plan.batch * encoder_flops(config),
-    'flops_note': 'matrix products, two forward passes and a backward pass, '
-    'computed from the sizes, not the compiler',
+    'gin': plan.gin,
+    'model': dataclasses.asdict(config.model),
+    'batch': config.input.batch_size,
+    'optimizer': dataclasses.asdict(config.optimizer),
+    'flops_note': 'matrix products of a forward pass and twice as many of the '
+    'backward pass, counted in the traced program, recomputation left out',
     'attempts': [],
   }
 
 
-def model_config(name: str) -> ETCSumConfig:
-  """As `stepwise train` makes it, with one stacked layer.
-
-  A scan over layers compiles twelve times faster, and recomputes every layer
-  as a period of one layer does, the last one included.
-  """
-  config = resolve_model(ModelSpec(name, dtype='bfloat16', remat=True))
-  assert isinstance(config, ETCSumConfig)
-  return config.with_settings(scan_layers=True)
-
-
 def attempts(plan: Plan, *, whole: bool) -> Iterator[dict[str, Any]]:
   """A row for every program, until each question has its answer."""
-  slices = plan.slices
+  slices, batch = plan.slices, run_config(plan).input.batch_size
   for rows in slices.micro_rows:
-    accumulate = plan.batch // (len(devices(slices.smallest)) * rows)
+    accumulate = batch // (len(devices(slices.smallest)) * rows)
     row = compile_update(
       plan, Attempt(ACCUMULATED, slices.smallest, accumulate)
     )
@@ -178,61 +170,39 @@ def attempts(plan: Plan, *, whole: bool) -> Iterator[dict[str, Any]]:
 
 
 def devices(topology: str | None) -> Sequence[Any]:
-  if topology is None:
-    return jax.devices()[:1]
-  return topologies.get_topology_desc(
-    platform='tpu', topology_name=topology
-  ).devices
+  return topology_devices(topology) if topology else jax.devices()[:1]
 
 
 def compile_update(plan: Plan, attempt: Attempt) -> dict[str, Any]:
   """Compiles one update; what it needs, or why there is none."""
-  slices = plan.slices
-  chosen = devices(attempt.topology)
-  config = model_config(plan.config)
-  schedule = make_schedule(OPTIMIZER, embed=config.encoder.embed, steps=5000)
+  slices, config = plan.slices, run_config(plan, attempt.accumulate)
+  started = time.process_time()
+  found = dry_run(config, attempt.topology)
+  [update] = found.programs
+  count = math.prod(found.mesh.values())
   row = {
     'kind': slices.kind,
     'goal': attempt.goal,
     'topology': attempt.topology,
-    'devices': len(chosen),
-    'chips': len(chosen) // slices.chip_devices,
-    'mesh': {'data': len(chosen), 'model': 1},
+    'devices': count,
+    'chips': count // slices.chip_devices,
+    'mesh': found.mesh,
     'accumulate': attempt.accumulate,
-    'micro_batch_rows': plan.batch // (len(chosen) * attempt.accumulate),
+    'micro_batch_rows': update.rows // (count * attempt.accumulate),
+    'update_flops': update.flops,
+    'fits': found.fits,
   }
-  started = time.process_time()
-  lowered = lower_update(
-    config,
-    make_optimizer(OPTIMIZER, schedule),
-    make_mesh(len(chosen), 1, chosen),
-    batch_shapes(plan),
-    attempt.accumulate,
-  )
-  try:
-    memory = harness.memory(lowered.compile())
-    row |= {'fits': True, **memory}
-    row['chip_bytes'] = slices.chip_devices * memory['device_bytes']
-  except jax.errors.JaxRuntimeError as error:
-    row |= {'fits': False, 'reason': harness.explain(error)}
+  if update.device_bytes is not None:
+    row |= {
+      'device_bytes': update.device_bytes,
+      'temporary_bytes': update.temporary_bytes,
+      'chip_bytes': slices.chip_devices * update.device_bytes,
+    }
+  else:
+    row['reason'] = update.reason
   row['compiler_cpu_seconds'] = round(time.process_time() - started, 1)
   print(' '.join(f'{k}={v}' for k, v in row.items()), flush=True)
   return row
-
-
-def batch_shapes(plan: Plan) -> Batch:
-  """Documents with a plan and one step to learn, as 'sample' makes them."""
-
-  def shape(columns: int, dtype: Any = jnp.int32) -> Any:
-    return jax.ShapeDtypeStruct((plan.batch, columns), dtype)
-
-  return Batch(
-    shape(plan.document_tokens),
-    shape(plan.document_tokens),
-    shape(plan.units, jnp.bool_),
-    plan=shape(PLAN_SLOTS),
-    targets=shape(1),
-  )
 
 
 def print_report(content: Mapping[str, Any]) -> None:
@@ -251,9 +221,10 @@ def print_report(content: Mapping[str, Any]) -> None:
     )
   console = Console()
   console.print(table)
+  flops = content['attempts'][-1]['update_flops']
   console.print(
-    f'One update of {content["model"]} at batch {content["batch"]}: '
-    f'{content["update_flops"] / 1e15:.2g} PFLOP.'
+    f'One update of {content["gin"]} at batch {content["batch"]}: '
+    f'{flops / 1e15:.2g} PFLOP.'
   )
 
 

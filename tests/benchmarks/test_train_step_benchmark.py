@@ -11,9 +11,9 @@ from benchmarks.train_step import (
   QUICK,
   WHOLE,
   attempts,
-  batch_shapes,
-  model_config,
+  run_config,
 )
+from stepwise.training import resolve_model
 
 SIZES = {'v5e:2x2': 4, 'v5e:4x8': 32, 'v5e:8x8': 64}
 SIZES |= {'v3:2x2': 8, 'v3:4x4': 32, 'v3:4x8': 64}
@@ -30,7 +30,8 @@ SIZES |= {'v3:2x2': 8, 'v3:4x4': 32, 'v3:4x8': 64}
 )
 def test_the_smallest_slice_that_fits(kind, limit, expected, monkeypatch):
   def compile_update(plan, attempt):
-    rows = plan.batch // (SIZES[attempt.topology] * attempt.accumulate)
+    batch = run_config(plan).input.batch_size
+    rows = batch // (SIZES[attempt.topology] * attempt.accumulate)
     tried.append(f'{attempt.topology} {attempt.accumulate}')
     return {'goal': attempt.goal, 'fits': rows <= limit}
 
@@ -45,15 +46,15 @@ def test_the_smallest_slice_that_fits(kind, limit, expected, monkeypatch):
     assert fits == [False] * (len(fits) - 1) + [True]
 
 
-def test_sizes_are_those_of_the_paper():
-  config = model_config('etcsum_base')
-  plan = PLANS['v5e']
-  batch = batch_shapes(plan)
-  assert batch.tokens.shape == (512, config.document_tokens)
+def test_the_run_is_that_of_the_paper():
+  run = run_config(PLANS['v5e'], accumulate=16)
+  config = resolve_model(run.model)
+  assert run.input.batch_size == 512
+  assert run.input.buckets.lengths[-1] == config.document_tokens
   assert config.document_tokens + config.summary_tokens + 3 == 8192
   assert config.max_global == 512
   # Units, five delimiters and segments, BEG and at least two of the plan.
-  assert plan.units + 5 + 3 <= config.max_global
+  assert run.input.buckets.units[-1] + 5 + 3 <= config.max_global
   assert config.encoder.remat_period and config.encoder.scan_layers
 
 
@@ -65,7 +66,7 @@ def test_the_script_writes_its_results(tmp_path, capsys):
   (accumulated, whole) = content['attempts']
   assert whole['fits'] and accumulated['fits']
   assert (whole['accumulate'], accumulated['accumulate']) == (1, 4)
-  assert whole['micro_batch_rows'] == QUICK.batch
-  assert whole['device_bytes'] > whole['argument_bytes'] > 0
+  assert whole['micro_batch_rows'] == run_config(QUICK).input.batch_size
+  assert whole['device_bytes'] > whole['temporary_bytes']
   assert whole['temporary_bytes'] > accumulated['temporary_bytes']
   assert 'PFLOP' in capsys.readouterr().out
