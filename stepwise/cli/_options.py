@@ -57,8 +57,18 @@ Model = Annotated[
   str,
   typer.Option(
     '--model',
-    help='The folder of a bundle, or `default`; `lead` for texts, `salience` '
-    'for tables and games.',
+    help='auto takes what suits; default is the packaged model; or the folder '
+    'of a bundle. Texts have also coverage, lexrank, textrank, centroid and '
+    'lead, tables salience.',
+  ),
+]
+About = Annotated[
+  list[str],
+  typer.Option(
+    '--about',
+    metavar='TEXT',
+    help='What to tell about: words of a text, an entity or a column of a '
+    'table; may be repeated.',
   ),
 ]
 _CONFIG = typer.Option(

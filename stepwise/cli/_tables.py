@@ -26,14 +26,6 @@ Entries = Annotated[
   int | None,
   typer.Option('--entries', min=1, help='Entries of a plan, at most.'),
 ]
-About = Annotated[
-  list[str],
-  typer.Option(
-    '--about',
-    metavar='NAME',
-    help='Say only what is about this entity or column; may be repeated.',
-  ),
-]
 AsMarkdown = Annotated[bool, typer.Option('--markdown', help='Print Markdown.')]
 
 _MARKS = (b'"box_score"', b'"home_line"', b'"vis_line"')
@@ -72,7 +64,7 @@ def check_output(as_json: bool, as_markdown: bool, as_table: bool) -> None:
 
 def check_planner(model: str) -> None:
   """Tables are planned by salience alone."""
-  if model not in ('default', 'salience'):
+  if model not in ('auto', 'default', 'salience'):
     raise InputError(
       f'--model is {model!r}; tables are planned by `salience`, which needs no '
       'model.'

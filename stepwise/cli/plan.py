@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._options import AsJson, Html, MaxSteps, Model, Reading
+from stepwise.cli._options import About, AsJson, Html, MaxSteps, Model, Reading
 from stepwise.cli._output import check_folder, print_json, save_page, warn
 from stepwise.cli._tables import (
-  About,
   AsMarkdown,
   Entries,
   Source,
@@ -42,7 +41,7 @@ AsTable = Annotated[
 
 def plan(
   source: Source,
-  model: Model = 'default',
+  model: Model = 'auto',
   templates: Templates = None,
   entries: Entries = None,
   must_include: MustInclude = [],  # noqa: B006, typer copies it.
@@ -180,7 +179,7 @@ def _planner(model: str, **given: str | int | None) -> 'Planner':
 
   prepare()
   changes: Any = {k: v for k, v in given.items() if v is not None}
-  if model != 'default':
+  if model not in ('auto', 'default'):
     return load_planner(model, **changes)
   planner = bundled_planner()
   return Planner(

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._options import AsJson, Beams, Html, Model
+from stepwise.cli._options import About, AsJson, Beams, Html, Model
 from stepwise.cli._output import check_folder, print_json, save_page, warn
 from stepwise.cli._tables import (
-  About,
   AsMarkdown,
   Entries,
   OptionalSource,
@@ -53,7 +52,7 @@ def report(
   source: OptionalSource = None,
   index: Index = None,
   plan: PlanFile = None,
-  model: Model = 'default',
+  model: Model = 'auto',
   templates: Templates = None,
   entries: Entries = None,
   words: Words = None,
@@ -181,8 +180,10 @@ def _planned(
   from stepwise.planning import bundled_planner, load_planner
 
   prepare()
-  planner = bundled_planner() if model == 'default' else load_planner(model)
-  name = 'the bundled planner' if model == 'default' else model
+  planner = (
+    bundled_planner() if model in ('auto', 'default') else load_planner(model)
+  )
+  name = 'the bundled planner' if model in ('auto', 'default') else model
   size = planner.options.batch_size
   for start in range(0, len(games), size):
     part = games[start : start + size]

@@ -11,8 +11,10 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._options import (
+  About,
   AsJson,
   Html,
+  Model,
   Order,
   OrderOption,
   TrigramBlocking,
@@ -60,15 +62,6 @@ Characters = Annotated[
   int | None,
   typer.Option(help='The best sentences that fit into so many characters.'),
 ]
-ModelOption = Annotated[
-  str,
-  typer.Option(
-    '--model',
-    help='auto takes what suits the text: default (the packaged model, for '
-    'English) or coverage (a ranker). Or lead, lexrank, textrank, centroid, or '
-    'the folder of a bundle.',
-  ),
-]
 MustInclude = Annotated[
   list[str],
   typer.Option(
@@ -80,10 +73,6 @@ MustInclude = Annotated[
 MustExclude = Annotated[
   list[str],
   typer.Option(metavar='N|TEXT', help='A sentence not to choose; the same.'),
-]
-About = Annotated[
-  str | None,
-  typer.Option(metavar='QUERY', help='What the summary should be about.'),
 ]
 Units = Annotated[
   str,
@@ -121,10 +110,10 @@ def summarize(
   ratio: Ratio = None,
   characters: Characters = None,
   order: OrderOption = Order.document,
-  model: ModelOption = 'auto',
+  model: Model = 'auto',
   must_include: MustInclude = [],  # noqa: B006, typer copies it.
   must_exclude: MustExclude = [],  # noqa: B006
-  about: About = None,
+  about: About = [],  # noqa: B006
   units: Units = 'prose',
   split: SplitOption = Split.auto,
   language: Language = None,
@@ -166,7 +155,7 @@ def summarize(
     order=order.value,
     must_include=list(map(_number, must_include)),
     must_exclude=list(map(_number, must_exclude)),
-    about=about,
+    about=' '.join(about) or None,
     units=units,
     trigram_blocking=trigram_blocking,
   )
