@@ -98,6 +98,14 @@ def _axes(spec: PartitionSpec) -> list[str]:
   return sorted({axis for axes in found for axis in axes if axis})
 
 
+def local_devices(config: MeshConfig) -> int:
+  """Devices of this process that a run uses."""
+  here = jax.local_device_count()
+  if config.data is None:
+    return here
+  return min(here, config.data * config.fsdp * config.model)
+
+
 def local_rows(mesh: Mesh, rows: int) -> np.ndarray:
   """Those rows of a batch that devices of this process hold, in order."""
   sharding = NamedSharding(mesh, ROWS)

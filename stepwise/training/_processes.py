@@ -20,6 +20,13 @@ def wait_for_all(what: str) -> None:
     multihost_utils.sync_global_devices(what)
 
 
+def sum_of_processes(values: np.ndarray) -> np.ndarray:
+  """The sum of what the processes have."""
+  if jax.process_count() == 1:
+    return values
+  return multihost_utils.process_allgather(values).sum(axis=0)
+
+
 def together(function: Callable[[], Result]) -> Result:
   """Runs a function in every process; an `InputError` of one is that of all.
 

@@ -1,12 +1,15 @@
 """What a run trains; the loop knows nothing else about models and data."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import grain
+import jax
 import numpy as np
 from flax import linen as nn
+from jax.sharding import NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array
@@ -14,6 +17,7 @@ from stepwise.data import Buckets
 from stepwise.documents import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
 from stepwise.inference import PredictConfig, Predictor, Reading
+from stepwise.layers import make_mesh
 from stepwise.models import Batch, Loss, ModelConfig
 from stepwise.training._config import TrainConfig, resolve_model
 from stepwise.training._input import (
@@ -26,6 +30,8 @@ from stepwise.training._input import (
   validation_batches,
   validation_examples,
 )
+from stepwise.training._mesh import local_devices, on_mesh
+from stepwise.training._processes import sum_of_processes
 from stepwise.training._step import row_tokens
 
 # Takes the parameters as numpy arrays, returns named numbers.
@@ -102,7 +108,10 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     if evaluation.documents is not None:
       documents, predict = evaluation.documents, evaluation.predict
       evaluators = [
-        rouge_evaluator(model, labelled, documents, predict, examples.buckets)
+        rouge_evaluator(
+          *(model, labelled, documents, predict, examples.buckets),
+          local_devices(config.mesh),
+        )
       ]
     return Validation(
       lambda rows: validation_batches(examples, size, rows), evaluators
@@ -130,8 +139,11 @@ def rouge_evaluator(
   documents: str,
   config: PredictConfig,
   buckets: Buckets,
+  devices: int = 1,
 ) -> Evaluator:
   """Mean F1 of ROUGE-1.5.5 (0 to 100) of decoded summaries.
+
+  Every process decodes its share of the documents, on its own devices.
 
   Args:
     model: configuration of the model.
@@ -139,19 +151,33 @@ def rouge_evaluator(
     documents: the file they were built from, with reference summaries.
     config: how to decode.
     buckets: sizes of batches.
+    devices: of a process that share its batches.
   """
   readings = _readings(labelled, documents)
+  own = readings[jax.process_index() :: jax.process_count()]
+  # Rows of a batch must spread evenly over the devices.
+  rows = -(-config.batch_size // devices) * devices
+  config = dataclasses.replace(config, batch_size=rows)
+
+  def choose(params: Any) -> list[list[int]]:
+    return Predictor(model, params, config, buckets)(own)
 
   def evaluate(params: Any) -> dict[str, float]:
-    chosen = Predictor(model, params, config, buckets)(readings)
+    if devices > 1:
+      mesh = make_mesh(devices, devices=jax.local_devices())
+      whole = NamedSharding(mesh, PartitionSpec())
+      chosen = on_mesh(mesh, choose)(jax.device_put(params, whole))
+    else:
+      chosen = choose(params)
     scores = rouge_scores(
       [
         [reading.document.units[unit] for unit in units]
-        for reading, units in zip(readings, chosen, strict=True)
+        for reading, units in zip(own, chosen, strict=True)
       ],
-      [reading.document.summary for reading in readings],
+      [reading.document.summary for reading in own],
     )
-    f1 = 100 * scores.mean(axis=0)[:, MEASURES.index('f1')]
+    f1 = scores[:, :, MEASURES.index('f1')].sum(axis=0)
+    f1 = 100 * sum_of_processes(f1) / len(readings)
     return {
       f'validation/{kind}': float(score)
       for kind, score in zip(KINDS, f1, strict=True)

@@ -10,9 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import linen as nn
 
 from stepwise._errors import InputError
-from stepwise.models import Batch
+from stepwise.inference import PredictConfig
+from stepwise.models import Batch, find_config
 from stepwise.training import (
   CheckpointConfig,
   DivergenceError,
@@ -22,8 +24,10 @@ from stepwise.training import (
   OptimizerConfig,
   PreemptionError,
   load_trained,
+  rouge_evaluator,
   train,
 )
+from stepwise.training._input import load_labelled
 from stepwise.training._loop import make_programs
 from stepwise.training._task import selector_task
 from tests.training.runs import (
@@ -180,6 +184,23 @@ def test_the_best_checkpoint_is_kept_and_returned(records, tmp_path):
   rouge = logged(tmp_path, 'validation/rouge1')
   assert all(0 < score < 100 for score in rouge.values())
   assert len(logged(tmp_path, 'validation/loss')) == STEPS
+
+
+@pytest.mark.slow
+def test_several_devices_decode_as_one(records):
+  labelled = load_labelled(str(records), find_config('hibert_tiny'))
+  config = find_config('hibert_tiny')
+  params = config.build().init(jax.random.key(0), *config.smallest_inputs())
+  documents = str(records.parent / 'articles-0.jsonl')
+  one, four = (
+    rouge_evaluator(
+      *(config, labelled, documents, PredictConfig(batch_size=2), BUCKETS),
+      devices,
+    )(nn.unbox(params)['params'])
+    for devices in (1, 4)
+  )
+  assert one == pytest.approx(four)
+  assert one['validation/rouge1'] > 0
 
 
 def test_a_run_is_saved_before_it_is_evaluated(records, tmp_path):
