@@ -81,7 +81,8 @@ def make_record(
     max_tokens: tokens in the record.
     max_unit_tokens: tokens of one unit.
 
-  >>> from stepwise.data import make_document, wordpiece
+  >>> from stepwise.data import wordpiece
+  >>> from stepwise.documents import make_document
   >>> document = make_document({'article': 'It rained. We left.'})
   >>> record = make_record(document, wordpiece(), max_tokens=5)
   >>> record.tokens.tolist(), record.unit_ids.tolist(), record.units_cut
