@@ -67,7 +67,7 @@ def _fetches(block: Any, programs: np.ndarray) -> int:
   index_map = block.index_map_jaxpr
 
   def index(*program: Any) -> Any:
-    return jax.core.eval_jaxpr(index_map.jaxpr, index_map.consts, *program)
+    return core.jaxpr_as_fun(index_map)(*program)
 
   found = jax.vmap(index)(*jnp.asarray(programs, jnp.int32))
   indices = np.stack([np.broadcast_to(i, programs[0].shape) for i in found])

@@ -182,15 +182,15 @@ def lower_encoder(mesh: Mesh, length: int, layers: int) -> jax.stages.Lowered:
     dropout=0.0,
   )
   encoder, num_globals = ETCEncoder(config), Sizes().globals
-  ids = jax.ShapeDtypeStruct((1, length), jnp.int32)
-  global_ids = jax.ShapeDtypeStruct((1, num_globals), jnp.int32)
+  ids: Any = jax.ShapeDtypeStruct((1, length), jnp.int32)
+  global_ids: Any = jax.ShapeDtypeStruct((1, num_globals), jnp.int32)
   arguments = (ids, global_ids, UnitStructure(ids, ids, global_ids))
   params = jax.eval_shape(
     lambda *a: nn.unbox(encoder.init(jax.random.key(0), *a)), *arguments
   )
 
   def loss(params: Any, *arguments: Any) -> Any:
-    streams = encoder.apply(params, *arguments)
+    streams: Any = encoder.apply(params, *arguments)
     return sum(stream.astype(jnp.float32).sum() for stream in streams)
 
   placed = jax.tree.map(

@@ -47,7 +47,7 @@ TOPOLOGY = 'v3:2x2'
 class Plan:
   lengths: Sequence[int]
   layers: int
-  sizes: dict[str, int]
+  sizes: dict[str, Any]
   tpu: bool
 
 

@@ -97,7 +97,7 @@ def race(
   Of every document the fastest of some rounds counts, in time of this process:
   others may be at work on the machine. The first round fills caches of stems.
   """
-  seconds = dict.fromkeys(TIMED, 0.0)
+  seconds: dict[str, float] = dict.fromkeys(TIMED, 0.0)
   for document in documents:
     fastest = dict.fromkeys(TIMED, float('inf'))
     for _ in range(ROUNDS):

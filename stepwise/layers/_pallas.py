@@ -194,16 +194,15 @@ def _long_rows(
     labelled=table is not None,
   )
   length, num_globals = layout.padded_length, layout.padded_globals
+  vectors, biases = _packed_table(table, layout)
   arrays = LongArrays(
-    *(
-      layout.pack_rows(array, length)
-      for array in (heads.long_query, heads.l2l_key, heads.l2l_value)
-    ),
-    *(
-      layout.pack_rows(array, num_globals)
-      for array in (heads.l2g_key, heads.l2g_value)
-    ),
-    *_packed_table(table, layout),
+    layout.pack_rows(heads.long_query, length),
+    layout.pack_rows(heads.l2l_key, length),
+    layout.pack_rows(heads.l2l_value, length),
+    layout.pack_rows(heads.l2g_key, num_globals),
+    layout.pack_rows(heads.l2g_value, num_globals),
+    vectors,
+    biases,
   )
   out: Any = attend_long(
     shape, arrays, LongIds(ids, _global_ids(units, layout), seed)
@@ -252,10 +251,8 @@ def _global_to_long(
   )
   arrays = GlobalArrays(
     layout.pack_rows(heads.global_query, layout.padded_globals),
-    *(
-      layout.pack_rows(array, layout.padded_length)
-      for array in (heads.g2l_key, heads.g2l_value)
-    ),
+    layout.pack_rows(heads.g2l_key, layout.padded_length),
+    layout.pack_rows(heads.g2l_value, layout.padded_length),
     _packed_labels(heads.global_query, table, pattern, layout),
   )
   part: Any = read_long(

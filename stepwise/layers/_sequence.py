@@ -159,23 +159,18 @@ def _specs(
   data = _that_divide(('data', 'fsdp'), batch, mesh)
   model = _that_divide(('model',), num_heads, mesh)
   long_ids = PartitionSpec(data, SEQUENCE)
+  heads_specs: dict[str, Any] = {
+    name: PartitionSpec(data, SEQUENCE if name in _LONG else None, model)
+    for name in AttentionHeads._fields
+  }
+  ids_specs: dict[str, Any] = {
+    name: None if ids is None else long_ids
+    for name, ids in units._asdict().items()
+  }
+  ids_specs['global_examples'] = PartitionSpec(data)
   return (
-    AttentionHeads(
-      **{
-        name: PartitionSpec(data, SEQUENCE if name in _LONG else None, model)
-        for name in AttentionHeads._fields
-      }
-    ),
-    UnitStructure(
-      **{
-        name: None
-        if ids is None
-        else PartitionSpec(data)
-        if name == 'global_examples'
-        else long_ids
-        for name, ids in units._asdict().items()
-      }
-    ),
+    AttentionHeads(**heads_specs),
+    UnitStructure(**ids_specs),
     jax.tree.map(lambda leaf: PartitionSpec(None, model), tables),
   )
 
