@@ -238,7 +238,7 @@ def _summarize_many(
 
   failed = 0
   name = _title(sources[0]) if len(sources) == 1 else f'{len(sources)} sources'
-  with counted(f'Summaries of {name}') as advance:
+  with counted(f'Summaries of {name}', among_results=True) as advance:
     for result in summarizer.many(contents(), options):
       place = places.popleft()
       failed += isinstance(result, InputError)

@@ -68,7 +68,7 @@ def read_history(folder: epath.PathLike) -> RunHistory:
 def sparkline(values: Sequence[float], width: int = 40) -> str:
   """A curve as a line of text.
 
-  >>> sparkline([0, 1, 2, 3, 7])
+  >>> sparkline([0.0, 1.0, 2.0, 3.0, 7.0])
   '▁▂▃▄█'
   """
   if len(values) > width:
