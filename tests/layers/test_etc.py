@@ -410,7 +410,7 @@ def test_parameter_contract(name, options):
   [
     ({'heads': 4}, 'embed is 15, must be a multiple of heads=4 unless dim'),
     ({'sharing': 'kqv'}, r"sharing is 'kqv', must be one of \('none', 'kv'"),
-    ({'implementation': 'auto'}, "implementation is 'auto', must be one of"),
+    ({'implementation': 'other'}, "implementation is 'other', must be one of"),
     ({'activation': 'relu'}, "activation is 'relu', must be one of"),
     ({'products': 'int4'}, r"products is 'int4', must be one of \('float32',"),
     ({'radii': (3,)}, 'radii has 1 numbers, layers is 2: one for every layer'),
