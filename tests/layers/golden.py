@@ -85,9 +85,9 @@ class Fixture:
   def module(self, implementation: str):
     """Attention by its sizes, the others from a configuration."""
     if self.kind == 'model':
-      return ETCEncoder(self._config(implementation))
+      return ETCEncoder(self.config(implementation))
     if self.kind == 'transformer':
-      return GlobalLocalStack(self._config(implementation))
+      return GlobalLocalStack(self.config(implementation))
     options = self.options
     return GlobalLocalAttention(
       heads=options['heads'],
@@ -104,7 +104,7 @@ class Fixture:
     qkv = self.options.get('share_qkv_projections', default_qkv)
     return 'qkv' if qkv else 'none'
 
-  def _config(self, implementation: str) -> ETCConfig:
+  def config(self, implementation: str) -> ETCConfig:
     options = self.options
     return ETCConfig(
       vocab=options.get('vocab', 1),
