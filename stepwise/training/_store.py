@@ -60,6 +60,8 @@ class CheckpointStore:
       ),
     )
     self._closing = threading.Event()
+    # Nothing is being saved: a checkpoint that is not there is gone for good.
+    self._settled = threading.Event()
     self._pool = ThreadPoolExecutor(max_workers=1)
     self._sealing: list[Future[None]] = []
 
@@ -87,6 +89,7 @@ class CheckpointStore:
     """
     if step in self._manager.all_steps():
       return
+    self._settled.clear()
     self._manager.save(
       step,
       args=ocp.args.Composite(
@@ -125,6 +128,7 @@ class CheckpointStore:
   def wait(self) -> None:
     """Returns when everything is saved and sealed."""
     self._manager.wait_until_finished()
+    self._settled.set()
     for sealing in self._sealing:
       sealing.result()
     self._sealing.clear()
@@ -136,14 +140,24 @@ class CheckpointStore:
     self._manager.close()
 
   def _seal_committed(self, folder: epath.Path) -> None:
-    """Waits for orbax to commit; never in the way of an update."""
+    """Waits for orbax to commit; never in the way of an update.
+
+    A checkpoint may be committed and removed again, as it is not among those
+    to keep, before anybody looks.
+    """
     while not folder.exists():
-      if self._closing.wait(0.1):
+      settled = self._settled.is_set() or self._newer_than(folder)
+      if self._closing.wait(0.1) or (settled and not folder.exists()):
         return
     try:
       seal(folder)
     except FileNotFoundError:
       return  # No longer among those to keep.
+
+  def _newer_than(self, folder: epath.Path) -> bool:
+    """Whether a later checkpoint is complete; they are saved in turn."""
+    steps = [int(path.name) for path in _step_folders(self._directory)]
+    return max(steps, default=-1) > int(folder.name)
 
 
 class _LastAndBest:

@@ -109,6 +109,17 @@ def test_scores_come_later_and_keep_the_best(tmp_path):
   again.close()
 
 
+def test_a_checkpoint_removed_before_its_seal_is_not_waited_for(tmp_path):
+  store = CheckpointStore(tmp_path, CheckpointConfig())
+  (tmp_path / '5').mkdir()
+  sealing = store._pool.submit(store._seal_committed, store._directory / '3')
+  try:
+    sealing.result(timeout=60)
+  finally:
+    store.close()
+  assert not (tmp_path / '3').exists()
+
+
 def test_a_committed_checkpoint_without_a_seal_is_restored(tmp_path):
   """As a run leaves it that is killed right after orbax's commit."""
   config = CheckpointConfig()
