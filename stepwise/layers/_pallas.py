@@ -21,13 +21,11 @@ from stepwise.layers._heads import (
 )
 from stepwise.layers._pallas_global import (
   GlobalArrays,
-  GlobalIds,
   GlobalShape,
   read_long,
 )
 from stepwise.layers._pallas_long import (
   LongArrays,
-  LongIds,
   LongShape,
   attend_long,
 )
@@ -38,6 +36,7 @@ from stepwise.layers._pallas_math import (
   PARENT,
   UNIT,
   WINDOW,
+  KernelIds,
   heads_per_program,
 )
 from stepwise.layers._positions import member_label, outside_label
@@ -205,7 +204,7 @@ def _long_rows(
     biases,
   )
   out: Any = attend_long(
-    shape, arrays, LongIds(ids, _global_ids(units, layout), seed)
+    shape, arrays, KernelIds(ids, _global_ids(units, layout), seed)
   )
   return layout.unpack(out, layout.length)
 
@@ -256,7 +255,7 @@ def _global_to_long(
     _packed_labels(heads.global_query, table, pattern, layout),
   )
   part: Any = read_long(
-    shape, arrays, GlobalIds(ids, _global_ids(units, layout), seed)
+    shape, arrays, KernelIds(ids, _global_ids(units, layout), seed)
   )
   peak, mass = (
     _unpacked_sums(part.sums, first * layout.per_program, layout)

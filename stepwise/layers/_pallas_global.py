@@ -13,13 +13,14 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
-from stepwise._typing import Array, Float, Int
+from stepwise._typing import Array, Float
 from stepwise.layers._pallas_math import (
   EXAMPLE,
   ID_ROWS,
   LANES,
   PARENT,
   UNIT,
+  KernelIds,
   dot,
   dot_t,
   dropout_stream,
@@ -60,14 +61,6 @@ class GlobalArrays(NamedTuple):
   labels: Float[Array, 'batch programs globals 128']
 
 
-class GlobalIds(NamedTuple):
-  """Ids of tokens, and the seed of dropout."""
-
-  long: Int[Array, 'batch rows length']
-  glob: Int[Array, 'batch rows globals']
-  seed: Int[Array, ' one']
-
-
 class GlobalPart(NamedTuple):
   """A `SoftmaxPart` as the kernel has it.
 
@@ -81,7 +74,7 @@ class GlobalPart(NamedTuple):
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def read_long(
-  shape: GlobalShape, arrays: GlobalArrays, ids: GlobalIds
+  shape: GlobalShape, arrays: GlobalArrays, ids: KernelIds
 ) -> GlobalPart:
   """The softmax sums of every global row over all long tokens."""
   grid, specs = _grid(shape, arrays)
@@ -101,15 +94,15 @@ def read_long(
 
 
 def _read_forward(
-  shape: GlobalShape, arrays: GlobalArrays, ids: GlobalIds
-) -> tuple[GlobalPart, tuple[GlobalArrays, GlobalIds, Array]]:
+  shape: GlobalShape, arrays: GlobalArrays, ids: KernelIds
+) -> tuple[GlobalPart, tuple[GlobalArrays, KernelIds, Array]]:
   part: Any = read_long(shape, arrays, ids)
   return part, (arrays, ids, part.sums)
 
 
 def _read_backward(
   shape: GlobalShape,
-  saved: tuple[GlobalArrays, GlobalIds, Array],
+  saved: tuple[GlobalArrays, KernelIds, Array],
   gradient: GlobalPart,
 ) -> tuple[GlobalArrays, None]:
   arrays, ids, sums = saved

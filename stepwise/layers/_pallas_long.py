@@ -23,7 +23,7 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
-from stepwise._typing import Array, Float, Int
+from stepwise._typing import Array, Float
 from stepwise.layers._pallas_math import (
   EXAMPLE,
   ID_ROWS,
@@ -31,6 +31,7 @@ from stepwise.layers._pallas_math import (
   PARENT,
   UNIT,
   WINDOW,
+  KernelIds,
   dot,
   dot_t,
   dropout_stream,
@@ -104,17 +105,9 @@ class LongArrays(NamedTuple):
   bias: Float[Array, 'programs rows labels']
 
 
-class LongIds(NamedTuple):
-  """Ids of tokens, and the seed of dropout."""
-
-  long: Int[Array, 'batch rows length']
-  glob: Int[Array, 'batch rows globals']
-  seed: Int[Array, ' one']
-
-
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def attend_long(
-  shape: LongShape, arrays: LongArrays, ids: LongIds
+  shape: LongShape, arrays: LongArrays, ids: KernelIds
 ) -> Float[Array, 'batch length lanes']:
   """Attends; rows beyond the real length mean nothing."""
   grid, specs = _grid(shape, arrays, extra=0)
@@ -129,14 +122,14 @@ def attend_long(
 
 
 def _attend_forward(
-  shape: LongShape, arrays: LongArrays, ids: LongIds
-) -> tuple[Array, tuple[LongArrays, LongIds]]:
+  shape: LongShape, arrays: LongArrays, ids: KernelIds
+) -> tuple[Array, tuple[LongArrays, KernelIds]]:
   return attend_long(shape, arrays, ids), (arrays, ids)
 
 
 def _attend_backward(
   shape: LongShape,
-  saved: tuple[LongArrays, LongIds],
+  saved: tuple[LongArrays, KernelIds],
   gradient: Float[Array, 'batch length lanes'],
 ) -> tuple[LongArrays, None]:
   arrays, ids = saved
@@ -196,7 +189,7 @@ class _Specs(NamedTuple):
   globals: Any
 
 
-def _operands(arrays: LongArrays, ids: LongIds) -> list[Array]:
+def _operands(arrays: LongArrays, ids: KernelIds) -> list[Array]:
   """In the order of `_Inputs`; three views of what has a halo."""
   return [
     ids.seed,

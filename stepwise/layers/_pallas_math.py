@@ -1,7 +1,7 @@
 """What the TPU kernels of global-local attention share."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,14 @@ from stepwise._typing import Array, Bool, Float, Int
 LANES = 128
 # Rows of packed ids; the other rows fill a register.
 UNIT, PARENT, EXAMPLE, WINDOW, ID_ROWS = 0, 1, 2, 3, 8
+
+
+class KernelIds(NamedTuple):
+  """Ids of long and of global tokens, and the seed of dropout."""
+
+  long: Int[Array, 'batch rows length']
+  glob: Int[Array, 'batch rows globals']
+  seed: Int[Array, ' one']
 
 
 def heads_per_program(dim: int) -> int:

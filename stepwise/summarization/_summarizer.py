@@ -35,7 +35,8 @@ from stepwise.summarization._result import Step
 _STOP_PROBABILITY = 0.33
 _MOST_AUTO = 8
 # A budget is spent by what the model would choose in so many steps, and by
-# words that are not covered yet; found with `benchmarks/mixed.py`.
+# words that are not covered yet; chosen on training
+# sets of `benchmarks/mixed.py` and on news and e-mail of its validation.
 _BUDGET_STEPS = 4
 _BUDGET_WEIGHTS = CoverageWeights(prior=4.0)
 
