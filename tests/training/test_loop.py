@@ -253,7 +253,8 @@ def test_speed_and_layout_are_written(whole):
     assert all(rate > 0 for rate in logged(output, f'train/{name}').values())
   layout = (output / 'layout.txt').read_text().splitlines()
   assert layout[0] == 'mesh: data 1, fsdp 1, model 1'
-  assert layout[1].endswith('parameters: whole')
+  assert layout[1] == 'products: float32'
+  assert layout[2].endswith('parameters: whole')
 
 
 def test_some_updates_can_be_traced(config, tmp_path):
