@@ -2,8 +2,10 @@
 
 orbax writes them asynchronously and commits each at once: what has its final
 name is complete. On a local disk a thread then seals it, that is, stores a
-digest of every file beside it, so that damage of later days is found before
-anything is loaded. A checkpoint without a seal is complete all the same.
+digest of every file, so that damage of later days is found before anything is
+loaded. A checkpoint without a seal is complete all the same. Seals stand
+beside the folders of checkpoints, never in them: orbax may be removing a
+folder while its seal is written.
 
 Scores come after the checkpoint they belong to: evaluating takes long, and a
 run that dies meanwhile has lost nothing. So they are in a file of their own.
@@ -28,7 +30,6 @@ from stepwise.training._config import CheckpointConfig, is_local, write_text
 from stepwise.training._processes import wait_for_all
 from stepwise.training._step import TrainState
 
-_SEAL = 'seal.json'
 _SCORES = 'scores.json'
 _DAMAGED = 'damaged'
 
@@ -50,6 +51,7 @@ class CheckpointStore:
     if jax.process_index() == 0:
       self._directory.mkdir(parents=True, exist_ok=True)
       set_aside_damaged(self._directory)
+      _remove_stale_seals(self._directory)
     wait_for_all('damaged checkpoints are set aside')
     self._scores = read_scores(self._directory)
     self._manager = ocp.CheckpointManager(
@@ -90,6 +92,11 @@ class CheckpointStore:
     if step in self._manager.all_steps():
       return
     self._settled.clear()
+    sealing = jax.process_index() == 0 and is_local(self._directory)
+    folder = self._directory / str(step)
+    if sealing:
+      # That of an earlier checkpoint of this step, which is gone.
+      _seal_path(folder).unlink(missing_ok=True)
     self._manager.save(
       step,
       args=ocp.args.Composite(
@@ -97,8 +104,7 @@ class CheckpointStore:
         input=ocp.args.JsonSave(position),
       ),
     )
-    if jax.process_index() == 0 and is_local(self._directory):
-      folder = self._directory / str(step)
+    if sealing:
       self._sealing.append(self._pool.submit(self._seal_committed, folder))
 
   def score(self, step: int, metrics: dict[str, float]) -> None:
@@ -199,18 +205,18 @@ def read_scores(directory: epath.Path) -> dict[int, float]:
 
 def seal(folder: epath.Path) -> None:
   """Records the digest of every file of a complete checkpoint."""
-  write_text(folder / _SEAL, json.dumps(dict(_digests(folder))))
+  write_text(_seal_path(folder), json.dumps(dict(_digests(folder))))
 
 
 def damage(folder: epath.Path) -> str | None:
   """What is wrong with a checkpoint that was complete, or None."""
-  path = folder / _SEAL
+  path = _seal_path(folder)
   if not path.exists():
     return None
   try:
     sealed = json.loads(path.read_text())
   except ValueError:
-    return f'{_SEAL} is damaged'
+    return f'{path.name} is damaged'
   found = dict(_digests(folder))
   missing = sorted(sealed.keys() - found.keys())
   if missing:
@@ -229,10 +235,22 @@ def set_aside_damaged(directory: epath.Path) -> None:
     aside.mkdir(exist_ok=True)
     number = len(list(aside.iterdir()))
     folder.rename(aside / f'{folder.name}-{number}')
+    _seal_path(folder).unlink()
     warnings.warn(
       f'the checkpoint of step {folder.name} is skipped: {reason}.',
       stacklevel=2,
     )
+
+
+def _remove_stale_seals(directory: epath.Path) -> None:
+  for path in directory.glob(_seal_path(directory / '*').name):
+    step = path.name.removeprefix('seal-').removesuffix('.json')
+    if not (directory / step).exists():
+      path.unlink()
+
+
+def _seal_path(folder: epath.Path) -> epath.Path:
+  return folder.with_name(f'seal-{folder.name}.json')
 
 
 def _step_folders(directory: epath.Path) -> list[epath.Path]:
@@ -245,7 +263,7 @@ def _step_folders(directory: epath.Path) -> list[epath.Path]:
 def _digests(folder: epath.Path) -> Iterator[tuple[str, str]]:
   local = Path(folder)
   for path in sorted(local.rglob('*')):
-    if path.is_file() and not path.name.startswith(_SEAL):
+    if path.is_file():
       with path.open('rb') as stream:
         digest = hashlib.file_digest(stream, 'blake2b').hexdigest()
       yield str(path.relative_to(local)), digest

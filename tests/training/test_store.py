@@ -40,7 +40,7 @@ def remove(folder):
 
 
 def tear_seal(folder):
-  (folder / 'seal.json').write_text('{"deep/wei')
+  (folder.parent / 'seal-7.json').write_text('{"deep/wei')
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def tear_seal(folder):
     (truncate, 'deep/weights is damaged'),
     (flip, 'deep/weights is damaged'),
     (remove, 'other is missing'),
-    (tear_seal, 'seal.json is damaged'),
+    (tear_seal, 'seal-7.json is damaged'),
   ],
 )
 def test_every_damage_is_found_and_set_aside(folder, harm, reason):
@@ -64,7 +64,7 @@ def test_every_damage_is_found_and_set_aside(folder, harm, reason):
 
 def test_a_whole_checkpoint_stays_sealed_or_not(folder):
   set_aside_damaged(folder.parent)
-  (folder / 'seal.json').unlink()
+  (folder.parent / 'seal-7.json').unlink()
   set_aside_damaged(folder.parent)
   assert folder.exists()
 
@@ -86,7 +86,7 @@ def kept(directory):
 def test_states_come_back_with_the_position(tmp_path):
   config = CheckpointConfig(keep_last=2)
   saved(tmp_path, config, (1, 2, 3))
-  assert (tmp_path / '3' / 'seal.json').exists()
+  assert (tmp_path / 'seal-3.json').exists()
   again = CheckpointStore(tmp_path, config)
   assert again.latest_step == 3
   assert again.best_step is None
@@ -124,7 +124,7 @@ def test_a_committed_checkpoint_without_a_seal_is_restored(tmp_path):
   """As a run leaves it that is killed right after orbax's commit."""
   config = CheckpointConfig()
   saved(tmp_path, config, (1, 2))
-  (tmp_path / '2' / 'seal.json').unlink()
+  (tmp_path / 'seal-2.json').unlink()
   again = CheckpointStore(tmp_path, config)
   assert again.latest_step == 2
   restored, _ = again.restore(2, state(0))
@@ -138,3 +138,21 @@ def test_an_unknown_metric_is_named(tmp_path):
   with pytest.raises(InputError, match="best_metric is 'validation/bleu'"):
     store.score(1, {'validation/loss': 1.0})
   store.close()
+
+
+def test_a_seal_never_enters_the_folder_that_it_seals(tmp_path):
+  """orbax may be removing the folder at that moment."""
+  folder = epath.Path(tmp_path) / '3'
+  (folder / 'deep').mkdir(parents=True)
+  (folder / 'deep' / 'weights').write_bytes(b'0123456789')
+  before = {path.name for path in folder.iterdir()}
+  seal(folder)
+  assert {path.name for path in folder.iterdir()} == before
+
+
+def test_seals_of_removed_checkpoints_go(tmp_path):
+  saved(tmp_path, CheckpointConfig(keep_last=1), (1, 2))
+  (tmp_path / 'seal-1.json').write_text('{"weights": "of another day"}')
+  again = CheckpointStore(tmp_path, CheckpointConfig(keep_last=1))
+  again.close()
+  assert {path.name for path in tmp_path.glob('seal-*')} == {'seal-2.json'}
