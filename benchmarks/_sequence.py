@@ -6,11 +6,12 @@ not grow. `stepwise bench attention --sequence`.
 """
 
 import dataclasses
+import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import benchmarks._harness as harness  # Before jax.
 
@@ -46,7 +47,6 @@ from stepwise.training import (
 
 SLICES = {4: 'v5e:2x2', 16: 'v5e:4x4', 64: 'v5e:8x8', 256: 'v5e:16x16'}
 RULES = [('length', 'sequence')]
-MILLION, MILLION_CHIPS = 2**20, 64
 COLLECTIVES = (
   'all-gather',
   'all-reduce',
@@ -56,37 +56,59 @@ COLLECTIVES = (
 )
 
 
-def measure_slices(
-  tokens: int, slices: Sequence[int], encoder_layers: int = 12
-) -> list[dict[str, Any]]:
-  """What a chip needs for `tokens` of its own, on slices of several sizes."""
-  rows = []
-  for chips in slices:
-    mesh = slice_mesh(chips)
-    for name, program in (
-      ('layer', lower_layer),
-      (f'{encoder_layers} layers', lower_encoder),
-    ):
-      started = time.perf_counter()
-      lowered = program(mesh, tokens * chips, encoder_layers)
-      row = {'program': name, 'slice': SLICES[chips], 'chips': chips}
-      row |= {'tokens': tokens * chips} | _compiled(lowered)
-      row['seconds_to_compile'] = round(time.perf_counter() - started)
-      print(
-        ' '.join(f'{key}={value}' for key, value in row.items()), flush=True
-      )
-      rows.append(row)
-  return rows
+class Program(NamedTuple):
+  """What is compiled for which slice; `lower` takes its mesh and tokens."""
+
+  name: str
+  chips: int
+  tokens: int
+  lower: Callable[[Mesh, int], jax.stages.Lowered]
+
+  @property
+  def key(self) -> dict[str, Any]:
+    """What names its row among the results."""
+    return {
+      'program': self.name,
+      'slice': SLICES[self.chips],
+      'chips': self.chips,
+      'tokens': self.tokens,
+    }
 
 
-def measure_million() -> dict[str, Any]:
-  """An update of ETCSum base on one document of a million tokens."""
+def programs(tokens: int = 16384, layers: int = 12) -> list[Program]:
+  """Every program, the small ones first."""
+  encoder = functools.partial(lower_encoder, layers=layers)
+  growing = [
+    Program(name, chips, tokens * chips, lower)
+    for chips in SLICES
+    for name, lower in (('layer', lower_layer), (f'{layers} layers', encoder))
+  ]
+  return [*growing, Program('update of etcsum_base', 64, 2**20, lower_million)]
+
+
+def measure(program: Program) -> dict[str, Any]:
+  """What a chip needs, and what chips tell each other."""
   started = time.perf_counter()
-  row = {'program': 'update of etcsum_base', 'slice': SLICES[MILLION_CHIPS]}
-  row |= {'chips': MILLION_CHIPS, 'tokens': MILLION}
-  row |= _compiled(lower_million(slice_mesh(MILLION_CHIPS), MILLION))
-  row['seconds_to_compile'] = round(time.perf_counter() - started)
-  return row
+  lowered = program.lower(slice_mesh(program.chips), program.tokens)
+  row = program.key | _compiled(lowered)
+  return row | {'seconds_to_compile': round(time.perf_counter() - started)}
+
+
+def growth(rows: Sequence[dict[str, Any]], name: str) -> float:
+  """Bytes of a chip of the largest slice over those of the smallest.
+
+  >>> rows = [
+  ...   {'program': 'layer', 'chips': 4, 'device_bytes': 100},
+  ...   {'program': 'layer', 'chips': 16, 'device_bytes': 103},
+  ... ]
+  >>> growth(rows, 'layer')
+  1.03
+  """
+  found = [row for row in rows if row['program'] == name]
+  sizes = [
+    row['device_bytes'] for row in sorted(found, key=lambda row: row['chips'])
+  ]
+  return sizes[-1] / sizes[0]
 
 
 def lower_million(mesh: Mesh, tokens: int) -> jax.stages.Lowered:
@@ -154,7 +176,7 @@ def count_collectives(program: str) -> dict[str, int]:
   return dict(sorted(found.items()))
 
 
-def lower_layer(mesh: Mesh, length: int, _: int) -> jax.stages.Lowered:
+def lower_layer(mesh: Mesh, length: int) -> jax.stages.Lowered:
   """The gradient of one attention layer."""
   sizes = Sizes()
 

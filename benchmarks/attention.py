@@ -27,6 +27,7 @@ import benchmarks._harness as harness  # Before jax.
 import jax
 import jax.numpy as jnp
 
+from benchmarks import _sequence as sequence
 from benchmarks._attention_report import (
   check_targets,
   plot,
@@ -43,9 +44,6 @@ from benchmarks._attention_systems import (
   gradient,
   problem_shapes,
 )
-from benchmarks._sequence import SLICES, measure_million, measure_slices
-
-_TOKENS_A_CHIP = 16384
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,16 +105,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure_sequence(out: Path) -> None:
-  """Slices of growing size; written after every one, as each takes minutes."""
+  """Slices of growing size, each row written at once: one takes minutes.
+
+  Rows that the file has already are kept.
+  """
   command = 'stepwise bench attention --sequence'
-  content = harness.provenance(command, 'TPU compiler', _packages())
-  content |= {'tokens_a_chip': _TOKENS_A_CHIP, 'rows': []}
   path = out / 'attention_sequence.json'
-  for chips in SLICES:
-    content['rows'] += measure_slices(_TOKENS_A_CHIP, [chips])
-    harness.write_json(path, content)
-  content['rows'].append(measure_million())
-  harness.write_json(path, content)
+  content = harness.provenance(command, 'TPU compiler', _packages())
+  rows = json.loads(path.read_text())['rows'] if path.exists() else []
+  for program in sequence.programs():
+    if any(program.key.items() <= row.items() for row in rows):
+      continue
+    rows.append(sequence.measure(program))
+    _log(rows[-1])
+    harness.write_json(path, content | {'rows': rows})
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -6,6 +6,7 @@ the owners stand, instead of globals x length.
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -94,17 +95,19 @@ def _logits(
   inside: Float[Array, 'batch heads globals'] | None,
 ) -> Float[Array, 'batch length heads']:
   """The score of every token for its owner's query."""
+  *_, num_heads, dim = heads.global_query.shape
   wide = wide_dtype(heads.global_query)
   # Every block adds to the gradients of the queries.
-  query = heads.global_query.astype(wide)
+  query = _side_by_side(heads.global_query).astype(wide)
 
   @_rematerialised
   def block(query: Array, index: Array, key: Array) -> Array:
-    return (_take(query, index) * key.astype(wide)).sum(axis=-1)
+    products = _take(query, index) * key.astype(wide)
+    return products.reshape(*index.shape, num_heads, dim).sum(axis=-1)
 
-  blocks = (grid.split(index), grid.split(heads.g2l_key))
+  blocks = (grid.split(index), grid.split(_side_by_side(heads.g2l_key)))
   products = grid.join(_map(lambda xs: block(query, *xs), blocks))
-  products *= query.shape[-1] ** -0.5
+  products *= dim**-0.5
   if inside is None:
     return products
   return products + _take(inside.swapaxes(1, 2), index)
@@ -122,19 +125,26 @@ def _weighted_values(
 
   @_rematerialised
   def weigh(weights: Array, value: Array) -> Array:
-    return weights[..., None] * value.astype(weights.dtype)
+    by_head = value.astype(weights.dtype).reshape(*weights.shape, -1)
+    return _side_by_side(weights[..., None] * by_head)
 
   def add(total: Array, xs: Any) -> tuple[Array, None]:
     weights, index, value = xs
     return _scatter('add', total, weigh(weights, value), index), None
 
   weights, index, values = jax.tree.map(
-    grid.split, (weights, index, heads.g2l_value)
+    grid.split, (weights, index, _side_by_side(heads.g2l_value))
   )
   # Padding of the last block belongs to nobody.
   index = _nobody(grid, index, num_globals)
-  start = jnp.zeros((batch, num_globals, *head), weights.dtype)
-  return jax.lax.scan(add, start, (weights, index, values))[0]
+  start = jnp.zeros((batch, num_globals, math.prod(head)), weights.dtype)
+  total = jax.lax.scan(add, start, (weights, index, values))[0]
+  return total.reshape(batch, num_globals, *head)
+
+
+def _side_by_side(array: Array) -> Array:
+  """All heads of a token in one row: TPUs pad heads of 64 to 128 lanes."""
+  return array.reshape(*array.shape[:2], -1)
 
 
 def _nobody(
