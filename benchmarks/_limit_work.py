@@ -120,6 +120,34 @@ def repeated_update(name: str, products: str = 'auto') -> Callable[[], Any]:
 
 def repeated_inference(bundle: str, source: str) -> Callable[[], Any]:
   """`stepwise infer`, without the start of a process."""
+  folder = tempfile.TemporaryDirectory()
+  target = Path(folder.name) / 'out.jsonl'
+  write = _writer(bundle, Path(source))
+
+  def run() -> None:
+    target.unlink(missing_ok=True)
+    write(target)
+
+  return run
+
+
+def _writer(bundle: str, source: Path) -> Callable[[Path], Any]:
+  """Writes summaries, as this or an older checkout does."""
+  try:
+    from stepwise.summarization import load_summarizer, write_summaries
+  except ImportError:
+    return _older_writer(bundle, source)
+  summarizer: Any = load_summarizer(bundle)
+  return lambda target: write_summaries(
+    source,
+    target,
+    summarizer,
+    made_by={'model': 'limit'},
+    batch_size=summarizer.config.batch_size,
+  )
+
+
+def _older_writer(bundle: str, source: Path) -> Callable[[Path], Any]:
   from stepwise.checkpoints import load_bundle
   from stepwise.inference import Predictor, inference_buckets
 
@@ -134,16 +162,9 @@ def repeated_inference(bundle: str, source: str) -> Callable[[], Any]:
     loaded.decoding,
     inference_buckets(loaded.config),
   )
-  folder = tempfile.TemporaryDirectory()
-
-  def run() -> None:
-    target = Path(folder.name) / 'out.jsonl'
-    target.unlink(missing_ok=True)
-    write_summaries(
-      Path(source), target, predictor, loaded.tokenizer, fingerprint='limit'
-    )
-
-  return run
+  return lambda target: write_summaries(
+    source, target, predictor, loaded.tokenizer, fingerprint='limit'
+  )
 
 
 def timed(run: Callable[[], Any]) -> dict[str, float]:

@@ -8,15 +8,18 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._options import Batch, GinFiles, Settings, TrigramBlocking
+from stepwise.cli._output import warn
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
-  from stepwise.inference import PredictConfig
+  from stepwise.summarization import Summarizer
 
 BundleArgument = Annotated[
-  Path,
+  str,
   typer.Argument(
-    metavar='BUNDLE', help='Folder of a trained model, or default.'
+    metavar='BUNDLE',
+    help='Folder of a trained model, or a name that `summarize --model` takes, '
+    'such as default.',
   ),
 ]
 Source = Annotated[
@@ -39,55 +42,64 @@ def infer(
   """Summarise every line of a file, in its order.
 
   The model chooses as its bundle says, unless gin files or --set are given.
-  A line that holds no document becomes a line with its number and an error;
-  the exit code is then 1. The same command continues a run that was killed.
+  Documents are read whole, whatever their length; what a model cannot read is
+  in `warnings` of the line. A line that holds no document becomes a line with
+  its number and an error; the exit code is then 1. The same command continues a
+  run that was killed.
   """
-  from stepwise.checkpoints import load_bundle
-  from stepwise.inference import (
-    Predictor,
-    default_config,
-    digest_folder,
-    inference_buckets,
+  from stepwise.summarization import (
+    ModelSummarizer,
+    SummaryOptions,
+    load_summarizer,
     write_summaries,
   )
-  from stepwise.summarization import model_folder
 
-  bundle = model_folder(bundle)
-  flags = {'batch_size': batch, 'trigram_blocking': trigram_blocking}
-  given = {name: value for name, value in flags.items() if value is not None}
-  loaded = load_bundle(bundle)
-  if loaded.tokenizer is None:
-    raise InputError(f'{bundle} has no tokeniser: it cannot read text.')
+  summarizer = load_summarizer(bundle)
   if gin or settings:
-    config = _from_gin(gin, settings, given)
-  else:
-    config = loaded.decoding or default_config(loaded.config)
-    config = dataclasses.replace(config, **given)
-  predictor = Predictor(
-    loaded.config,
-    loaded.variables['params'],
-    config,
-    inference_buckets(loaded.config),
+    summarizer = _with_gin(summarizer, gin, settings)
+  config = getattr(summarizer, 'config', None)
+  # Sentences of a plan come in its order.
+  plans = isinstance(summarizer, ModelSummarizer) and summarizer.model.stepwise
+  options = SummaryOptions(
+    order='selection' if plans else 'document',
+    trigram_blocking=trigram_blocking,
   )
   with counted(f'Summaries of {source.name}') as advance:
     report = write_summaries(
       source,
       target,
-      predictor,
-      loaded.tokenizer,
-      fingerprint=digest_folder(bundle),
+      summarizer,
+      options,
+      made_by={'model': _digest(bundle), 'options': repr((config, options))},
+      batch_size=batch or (config.batch_size if config else 1),
       on_progress=advance,
     )
   print(f'{target}: {report.summaries} summaries, {report.errors} errors')
+  if report.warned:
+    warn([f'{report.warned} lines of {target} have warnings.'])
   if report.errors:
     raise typer.Exit(1)
 
 
-def _from_gin(
-  files: list[Path], settings: list[str], flags: dict[str, Any]
-) -> 'PredictConfig':
+def _digest(bundle: str) -> str:
+  """Tells a model from all others: a name, and what is in its folder."""
+  from stepwise.summarization import RANKERS, digest_folder, model_folder
+
+  if bundle in RANKERS:
+    return bundle
+  return f'{bundle} {digest_folder(model_folder(bundle))}'
+
+
+def _with_gin(
+  summarizer: 'Summarizer', files: list[Path], settings: list[str]
+) -> 'Summarizer':
   from stepwise.inference import PredictConfig
+  from stepwise.summarization import ModelSummarizer
   from stepwise.training import load_gin
 
-  given = [f'PredictConfig.{name}={value}' for name, value in flags.items()]
-  return load_gin(PredictConfig, files, [*given, *settings])
+  if not isinstance(summarizer, ModelSummarizer):
+    raise InputError(
+      f'{summarizer.name} is no trained model: --gin and --set are for these.'
+    )
+  config: Any = load_gin(PredictConfig, files, settings)
+  return dataclasses.replace(summarizer, config=config)

@@ -17,7 +17,8 @@ class ResumableLines:
   `TARGET.partial.json` says what the lines are made from (the fingerprint). It
   is written before the first line and removed after the last, so lines without
   it cannot exist. A write that was cut short leaves a line without an end: it
-  is dropped when the file is opened again. One run at a time holds the lock.
+  is dropped when the file is opened again. A run that failed before its first
+  line leaves nothing. One run at a time holds the lock.
   """
 
   def __init__(
@@ -67,6 +68,11 @@ class ResumableLines:
     error: BaseException | None,
     trace: TracebackType | None,
   ) -> None:
+    self._file.close()
+    if self._partial.exists() and not self._partial.stat().st_size:
+      # There is nothing to continue.
+      self._partial.unlink()
+      self._about.unlink(missing_ok=True)
     self._open.close()
 
   def _check(self, fingerprint: dict) -> None:

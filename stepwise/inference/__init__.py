@@ -1,10 +1,5 @@
 """From records to chosen units: what every use of a trained model shares."""
 
-from stepwise.inference._bulk import (
-  InferenceReport,
-  digest_folder,
-  write_summaries,
-)
 from stepwise.inference._config import PredictConfig, default_config
 from stepwise.inference._limits import (
   inference_buckets,
@@ -34,7 +29,6 @@ from stepwise.inference._search import (
 __all__ = [
   'Budget',
   'Demands',
-  'InferenceReport',
   'PredictConfig',
   'Predictor',
   'Reader',
@@ -42,7 +36,6 @@ __all__ = [
   'Selection',
   'decode',
   'default_config',
-  'digest_folder',
   'document_order',
   'draw_plans',
   'inference_buckets',
@@ -54,5 +47,4 @@ __all__ = [
   'read_documents',
   'reading_limits',
   'search',
-  'write_summaries',
 ]

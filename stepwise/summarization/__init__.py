@@ -8,6 +8,11 @@ from stepwise.summarization._api import (
 )
 from stepwise.summarization._auto import AutoSummarizer
 from stepwise.summarization._base import Summarizer
+from stepwise.summarization._bulk import (
+  BulkReport,
+  digest_folder,
+  write_summaries,
+)
 from stepwise.summarization._models import (
   Model,
   default_folder,
@@ -30,6 +35,7 @@ from stepwise.summarization._texts import Text
 __all__ = [
   'RANKERS',
   'AutoSummarizer',
+  'BulkReport',
   'ChosenSentence',
   'Model',
   'ModelSummarizer',
@@ -42,6 +48,7 @@ __all__ = [
   'SummaryWarning',
   'Text',
   'default_folder',
+  'digest_folder',
   'load',
   'load_summarizer',
   'make_options',
@@ -50,4 +57,5 @@ __all__ = [
   'summarize',
   'summarize_many',
   'summary_page',
+  'write_summaries',
 ]

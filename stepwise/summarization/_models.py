@@ -56,7 +56,7 @@ def load(model: str | os.PathLike[str]) -> Bundle:
 
 def model_folder(model: str | os.PathLike[str]) -> Path:
   """The folder of a model that is named; `default` is that of the package."""
-  if os.fspath(model) == DEFAULT and not os.path.isdir(model):
+  if os.fspath(model) in (AUTO, DEFAULT) and not os.path.isdir(model):
     return _packaged_folder()
   return Path(model)
 

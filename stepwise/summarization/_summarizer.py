@@ -201,7 +201,7 @@ class ModelSummarizer(Summarizer):
     self, request: Request, options: SummaryOptions, batch_size: int
   ) -> Chosen:
     """Scores of all units, part by part, and a choice among all of them."""
-    prior = self._scores(request.document, batch_size)
+    prior, warnings = self._scores(request.document, batch_size)
     focus = None
     if options.about is not None:
       focus = focus_on(options.about, request, self.encoder)
@@ -210,35 +210,39 @@ class ModelSummarizer(Summarizer):
       request = request._replace(limit=most)
     choices = cover(request, prior=prior, focus=focus)
     steps = tuple(Step(choice.unit) for choice in choices)
-    return Chosen(
-      steps, self.name, tuple(self._language_warning(request.document))
-    )
+    language = self._language_warning(request.document)
+    return Chosen(steps, self.name, (*language, *warnings))
 
   def _scores(
     self, document: Document, batch_size: int
-  ) -> Float[np.ndarray, ' units']:
+  ) -> tuple[Float[np.ndarray, ' units'], tuple[str, ...]]:
     """How much the model would like to begin a summary with each unit, 0 to 1.
 
     A model likes whatever stands first, so long texts are read twice, cut at
-    different places, and the lower score counts.
+    different places, and the lower score counts. Besides, what was not read.
     """
-    once = self._scores_from(document, 0, batch_size)
+    readings = self._parts(document)
+    warnings = tuple(_cuts(*(reading.record for reading in readings)))
+    once = self._liking(readings, batch_size)
     most = self.model.limits.units
     if not most or len(document.spans) <= most:
-      return _percentiles(once)
-    again = once.copy()
-    again[most // 2 :] = self._scores_from(document, most // 2, batch_size)
-    return _percentiles(np.minimum(once, again))
+      return _percentiles(once), warnings
+    again, half = once.copy(), most // 2
+    rest = self._parts(document.part(half, len(document.spans)))
+    again[half:] = self._liking(rest, batch_size)
+    return _percentiles(np.minimum(once, again)), warnings
 
-  def _scores_from(
-    self, document: Document, start: int, batch_size: int
-  ) -> np.ndarray:
-    rest = document.part(start, len(document.spans))
+  def _parts(self, document: Document) -> list[Reading]:
     demands = Demands(min_units=1, max_units=1)
-    readings = [
+    return [
       Reading(part, record, demands)
-      for part, record in parts_of(rest, self.tokenizer, self.model)
+      for part, record in parts_of(document, self.tokenizer, self.model)
     ]
+
+  def _liking(
+    self, readings: Sequence[Reading], batch_size: int
+  ) -> Float[np.ndarray, ' units']:
+    """Of all units of all parts, as a first choice."""
     decode = dataclasses.replace(self.config.decode, beam_size=1)
     config = dataclasses.replace(
       self.config, decode=decode, trigram_blocking=False, batch_size=batch_size
@@ -292,10 +296,10 @@ def _percentiles(scores: np.ndarray) -> np.ndarray:
   return order / max(len(scores) - 1, 1)
 
 
-def _cuts(record: Record) -> Iterator[str]:
-  read = record.num_units - record.special
-  if record.units_shortened:
+def _cuts(*records: Record) -> Iterator[str]:
+  read = sum(record.num_units - record.special for record in records)
+  if shortened := sum(record.units_shortened for record in records):
     yield (
-      f'{record.units_shortened} of {read} sentences were read only in part:'
-      ' they are longer than the model reads.'
+      f'{shortened} of {read} sentences were read only in part: they are longer'
+      ' than the model reads.'
     )

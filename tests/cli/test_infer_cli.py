@@ -8,12 +8,14 @@ import pytest
 from flax import linen as nn
 from typer.testing import CliRunner
 
+import stepwise
 from stepwise._errors import InputError
 from stepwise.checkpoints import load_bundle, save_bundle
 from stepwise.cli.main import app
 from stepwise.inference import PredictConfig
 from stepwise.models import NEWS_DECODING
 from stepwise.training import ModelSpec, resolve_model
+from tests.summarization.tiny_bundles import tiny_bundle
 from tests.training.processes import kill_when, run, start
 from tests.training.runs import write_articles
 
@@ -91,10 +93,73 @@ def test_the_bundle_says_how_to_choose(bundle, tmp_path):
   assert [len(row['units']) for row in rows(out)] == [2, 2, 2]
 
 
+SENTENCE = 'It rained on day {} of the year and nobody left the harbour.'
+
+
+def test_long_documents_are_read_whole_as_summarize_reads_them(tmp_path):
+  """At d5533f8 what follows the 30th sentence was dropped without a word."""
+  folder = tiny_bundle(tmp_path / 'tiny')
+  short = [SENTENCE.format(day) for day in range(7)]
+  texts = [short, ['Nothing was said.'] * 40 + short]
+  path, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+  path.write_text(''.join(json.dumps({'article': t}) + '\n' for t in texts))
+  result = infer(folder, path, out)
+  assert result.exit_code == 0
+  assert result.stderr == ''
+  expected = [
+    stepwise.summarize(text, model=folder, order='selection') for text in texts
+  ]
+  assert [row['summary'] for row in rows(out)] == [
+    [sentence.text for sentence in summary] for summary in expected
+  ]
+  assert max(rows(out)[1]['units']) >= 40
+  assert not any('warnings' in row for row in rows(out))
+
+
+def test_what_is_not_read_is_said_in_the_line_and_beside(tmp_path):
+  folder = tiny_bundle(tmp_path / 'tiny')
+  path, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+  long = 'rain fell on the harbour and ' * 20
+  many = [SENTENCE.format(day) for day in range(50)]
+  texts = [['It rained.'], [long], [*many, long]]
+  path.write_text(''.join(json.dumps({'article': t}) + '\n' for t in texts))
+  result = infer(folder, path, out)
+  assert result.stderr == f'stepwise: 2 lines of {out} have warnings.\n'
+  found = [row.get('warnings', []) for row in rows(out)]
+  assert found[0] == []
+  assert [each[0][:15] for each in found[1:]] == [
+    '1 of 1 sentence',
+    '1 of 51 sentenc',
+  ]
+  assert all('read only in part' in each[0] for each in found[1:])
+
+
+def test_headings_are_not_chosen(bundle, tmp_path):
+  path, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+  article = ['Rain', 'The match was called off.', 'Sport', 'Nobody minded it.']
+  path.write_text(json.dumps({'article': article}) + '\n')
+  assert infer(bundle, path, out).exit_code == 0
+  assert set(rows(out)[0]['units']) <= {1, 3}
+
+
+def test_rankers_have_no_settings(tmp_path):
+  articles = write_articles(tmp_path / 'in.jsonl', 2)
+  out = tmp_path / 'out.jsonl'
+  assert infer('lead', articles, out).exit_code == 0
+  assert [row['units'] for row in rows(out)] == [[0, 1, 2], [0, 1, 2]]
+  done = infer(
+    'lead', articles, tmp_path / 'o', '--set', 'PredictConfig.top_k=2'
+  )
+  assert 'lead is no trained model' in str(done.exception)
+
+
 @pytest.mark.parametrize(
   ('make', 'message'),
   [
-    (lambda b, p: (p / 'no', p / 'in.jsonl', p / 'o'), 'no: no such folder'),
+    (
+      lambda b, p: (p / 'no', p / 'in.jsonl', p / 'o'),
+      'no is neither the folder',
+    ),
     (lambda b, p: (b, p / 'no.jsonl', p / 'o'), 'no.jsonl: no such file'),
     (
       lambda b, p: (
@@ -117,6 +182,7 @@ def test_mistakes_are_explained(bundle, tmp_path, make, message):
   result = infer(*make(bundle, tmp_path))
   assert isinstance(result.exception, InputError)
   assert message in str(result.exception)
+  assert [each.name for each in tmp_path.iterdir()] == ['in.jsonl']
 
 
 @pytest.mark.slow
