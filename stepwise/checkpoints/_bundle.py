@@ -138,6 +138,10 @@ def load_bundle(
   folder = Path(folder)
   if not folder.is_dir():
     raise InputError(f'{folder}: no such folder.')
+  if not (folder / _CONFIG).exists():
+    raise InputError(
+      f'{folder} is not the folder of a model: `stepwise export` writes such.'
+    )
   description = _read_description(folder / _CONFIG)
   config = config_from_json(str(folder / _CONFIG), description['model'])
   decoding = description.get('decoding')

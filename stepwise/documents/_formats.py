@@ -35,6 +35,9 @@ Fields = Mapping[str, Any]
 ARTICLE_KEYS = ('article', 'document', 'text', 'content', 'body')
 SUMMARY_KEYS = ('highlights', 'summary')
 
+# Of a file that is one document.
+NO_TEXT = 'there is no text in it.'
+
 _HIGHLIGHT = re.compile(r'^[ \t]*@highlight[ \t]*$', re.MULTILINE)
 _BLANK_LINES = re.compile(r'\n(?:[ \t]*\n)+')
 _PAGE = re.compile(
@@ -255,6 +258,8 @@ def _parse_story(data: bytes) -> Fields:
   """Paragraphs, then a block per highlight, as CNN and Daily Mail stories."""
   text = decode_text(data).replace('\r\n', '\n')
   article, *highlights = _HIGHLIGHT.split(text)
+  if not article.strip():
+    raise InputError(NO_TEXT)
   return {
     'article': _BLANK_LINES.split(article.strip()),
     'highlights': [' '.join(highlight.split()) for highlight in highlights],
@@ -284,7 +289,12 @@ def _parse_row(row: Fields) -> Fields:
 
 
 def _whole(parse: Callable[[bytes], Fields]) -> Format:
-  return Format(_file, parse, whole_file=True)
+  def parse_filled(data: bytes) -> Fields:
+    if not data.strip():
+      raise InputError(NO_TEXT)
+    return parse(data)
+
+  return Format(_file, parse_filled, whole_file=True)
 
 
 JSON_LINES = Format(_lines, _parse_json)

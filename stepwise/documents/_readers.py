@@ -12,6 +12,7 @@ from stepwise._errors import InputError
 from stepwise.documents._document import Document
 from stepwise.documents._formats import (
   ARTICLE_KEYS,
+  NO_TEXT,
   SUMMARY_KEYS,
   Fields,
   Format,
@@ -155,7 +156,7 @@ def make_document(
   split = splitter or partial(split_sentences, language=language)
   text, units = _units(content, split, options.split)
   if not units.spans:
-    raise InputError(f'{key!r} has no text.')
+    raise InputError(f'{key!r} has no text.' if key else NO_TEXT)
   plain = all(kind == 'sentence' for kind in units.kinds)
   return Document(
     text,
@@ -170,9 +171,12 @@ def make_document(
 def _content(
   fields: Fields, options: ReadOptions
 ) -> tuple[str, str | list[str] | list[Block]]:
-  """The text of a document, by its key: whole, as a list, or in blocks."""
+  """The text of a document: whole, as a list, or in blocks; with its key.
+
+  Blocks are of a file, where no person has seen a key.
+  """
   if 'blocks' in fields:
-    return 'text', fields['blocks']
+    return '', fields['blocks']
   key = options.text_key or _article_key(fields)
   if key is None or fields.get(key) is None:
     wanted = [options.text_key] if options.text_key else ARTICLE_KEYS

@@ -3,13 +3,33 @@
 import warnings
 from collections.abc import Iterable, Iterator
 from importlib import resources
+from typing import Any, TypedDict, Unpack
 
 from stepwise._errors import InputError
-from stepwise.documents import PROSE, ReadOptions
+from stepwise.documents import ReadOptions
+from stepwise.summarization._base import Summarizer
 from stepwise.summarization._models import Model, load_summarizer
-from stepwise.summarization._options import make_options
+from stepwise.summarization._options import SummaryOptions, make_options
 from stepwise.summarization._result import Order, Summary
 from stepwise.summarization._texts import Text
+
+
+class Asked(TypedDict, total=False):
+  """What `summarize` and `summarize_many` may be asked; see there."""
+
+  sentences: int | str | None
+  words: int | None
+  ratio: float | None
+  characters: int | None
+  order: Order
+  model: Model
+  must_include: Iterable[int | str] | int
+  must_exclude: Iterable[int | str] | int
+  about: str | None
+  units: str | tuple[str, ...]
+  split: str
+  language: str | None
+  trigram_blocking: bool | None
 
 
 class SummaryWarning(UserWarning):
@@ -18,20 +38,7 @@ class SummaryWarning(UserWarning):
 
 def summarize(
   text: Text,
-  *,
-  sentences: int | str | None = None,
-  words: int | None = None,
-  ratio: float | None = None,
-  characters: int | None = None,
-  order: Order = 'document',
-  model: Model = None,
-  must_include: Iterable[int | str] | int = (),
-  must_exclude: Iterable[int | str] | int = (),
-  about: str | None = None,
-  units: str | tuple[str, ...] = PROSE,
-  split: str = 'auto',
-  language: str | None = None,
-  trigram_blocking: bool | None = None,
+  **asked: Unpack[Asked],
 ) -> Summary:
   """Summarises a text in a few of its own sentences.
 
@@ -70,39 +77,15 @@ def summarize(
   >>> [(sentence.number, str(sentence)) for sentence in summary]
   [(1, 'It rained all day.'), (3, 'Nobody minded.')]
   """
-  options = make_options(
-    sentences=sentences,
-    words=words,
-    ratio=ratio,
-    characters=characters,
-    order=order,
-    must_include=must_include,
-    must_exclude=must_exclude,
-    about=about,
-    units=units,
-    trigram_blocking=trigram_blocking,
-  )
-  reading = ReadOptions(split, language)
-  return _warn(load_summarizer(model)(text, options, reading))
+  summarizer, options, reading = _understand(**asked)
+  return _warn(summarizer(text, options, reading))
 
 
 def summarize_many(
   texts: Iterable[Text],
   *,
-  sentences: int | str | None = None,
-  words: int | None = None,
-  ratio: float | None = None,
-  characters: int | None = None,
-  order: Order = 'document',
-  model: Model = None,
-  must_include: Iterable[int | str] | int = (),
-  must_exclude: Iterable[int | str] | int = (),
-  about: str | None = None,
-  units: str | tuple[str, ...] = PROSE,
-  split: str = 'auto',
-  language: str | None = None,
-  trigram_blocking: bool | None = None,
   batch_size: int | None = None,
+  **asked: Unpack[Asked],
 ) -> Iterator[Summary | InputError]:
   """Summaries of many texts, one after another, in their order.
 
@@ -112,11 +95,9 @@ def summarize_many(
 
   Args:
     texts: to summarise, each as `summarize` takes one.
-    sentences, words, ratio, characters, order, model, must_include,
-      must_exclude, about, units, split, language, trigram_blocking: as for
-      `summarize`, for every text.
     batch_size: texts decoded together; by default one on a CPU, where more
       gain nothing, and eight elsewhere.
+    **asked: as for `summarize`, for every text.
 
   >>> texts = ('It rained. We left.', 'It snowed. We stayed.')
   >>> [str(s) for s in summarize_many(texts, sentences=1, model='lead')]
@@ -128,25 +109,24 @@ def summarize_many(
       'one text.'
     )
   # Here and not in a generator: wrong options are told at once.
-  options = make_options(
-    sentences=sentences,
-    words=words,
-    ratio=ratio,
-    characters=characters,
-    order=order,
-    must_include=must_include,
-    must_exclude=must_exclude,
-    about=about,
-    units=units,
-    trigram_blocking=trigram_blocking,
-  )
-  reading = ReadOptions(split, language)
-  summarizer = load_summarizer(model)
+  summarizer, options, reading = _understand(**asked)
   results = summarizer.many(texts, options, reading, batch_size=batch_size)
   return (
     result if isinstance(result, InputError) else _warn(result)
     for result in results
   )
+
+
+def _understand(
+  *,
+  model: Model = None,
+  split: str = 'auto',
+  language: str | None = None,
+  **wishes: Any,
+) -> tuple[Summarizer, SummaryOptions, ReadOptions]:
+  """Who summarises, what is asked, and how texts are read."""
+  options, reading = make_options(**wishes), ReadOptions(split, language)
+  return load_summarizer(model), options, reading
 
 
 def _warn(summary: Summary) -> Summary:

@@ -358,7 +358,7 @@ def test_damaged_files(folder):
   with pytest.raises(InputError, match=r'config.json is not readable JSON'):
     load_bundle(folder)
   (folder / 'config.json').unlink()
-  with pytest.raises(InputError, match=r'config.json: no such file'):
+  with pytest.raises(InputError, match=r'is not the folder of a model'):
     load_bundle(folder)
   with pytest.raises(InputError, match='absent: no such folder'):
     load_bundle(folder / 'absent')

@@ -230,8 +230,9 @@ def test_without_the_default_model(tmp_path, story, monkeypatch):
 
 
 BAD = {
-  'empty': (b'', "'article' has no text"),
-  'whitespace': (b' \n\t\n ', "'article' has no text"),
+  'empty': (b'', ': there is no text in it.'),
+  'whitespace': (b' \n\t\n ', ': there is no text in it.'),
+  'hollow_page': (b'<!doctype html><p></p>', 'no text was found in it.'),
   'binary': (b'\x7fELF\x02\x01\0\0', 'binary file; UTF-8 text is needed'),
   'latin': ('café'.encode('latin-1'), 'not UTF-8 text: byte 0xe9 at offset 3'),
 }
@@ -246,6 +247,7 @@ def test_bad_files_are_one_sentence(tmp_path, name):
     assert isinstance(done.exception, InputError)
     assert message in str(done.exception)
     assert '\n' not in str(done.exception)
+    assert "'article'" not in str(done.exception)
 
 
 ODD = {
@@ -281,7 +283,7 @@ def test_missing_files_and_models(tmp_path, story, bundle):
   assert 'none is neither the folder of a model' in str(absent.exception)
   (tmp_path / 'hollow').mkdir()
   hollow = invoke('summarize', story, '--model', tmp_path / 'hollow')
-  assert 'config.json: no such file' in str(hollow.exception)
+  assert 'hollow is not the folder of a model' in str(hollow.exception)
 
 
 def refuse(*_, **__):

@@ -234,7 +234,7 @@ UNUSABLE = {
   'empty.jsonl': (b'', 'empty; at least one document is needed'),
   'blank.jsonl': (b'\n \n', 'empty; at least one document is needed'),
   'header.csv': (b'article\n', 'empty; at least one document is needed'),
-  'empty.txt': (b'', "'article' has no text"),
+  'empty.txt': (b'', 'there is no text in it'),
   'binary.jsonl': (b'{"a\0', 'binary file; UTF-8 text is needed'),
   'binary.txt': (bytes(9), 'binary file; UTF-8 text is needed'),
   'latin.txt': (b'caf\xe9', 'latin.txt: not UTF-8 text: byte 0xe9 at offset 3'),

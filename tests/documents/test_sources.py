@@ -126,7 +126,7 @@ REFUSED = {
   'a.py': (b'print(1)\n', "unknown format '.py'"),
   'a.txt': (b'\x7fELF\0\0', 'a.txt: binary file; UTF-8 text is needed'),
   'b.txt': ('caf\xe9'.encode('latin-1'), 'not UTF-8 text: byte 0xe9'),
-  'c.txt': (b' \n', "'article' has no text"),
+  'c.txt': (b' \n', 'there is no text in it'),
   'a.pdf': (b'%PDF-1.4 nothing', 'not a readable PDF file'),
   'empty.pdf': (files.pdf([[]]), 'the PDF file has no text'),
   'a.docx': (b'PK\x03\x04 nothing', 'not a readable Word file'),

@@ -339,7 +339,7 @@ def test_everything_is_read(bundles):
   summary = model(long_text(95), SummaryOptions(sentences=5))
   assert len(summary) == 5
   assert summary.warnings == ()
-  scores = model._scores(summary.document, 1)
+  scores, _ = model._scores(summary.document, 1)
   assert len(scores) == 95
   assert len(set(scores.tolist())) == 95
   late = stepwise.summarize(
@@ -448,7 +448,7 @@ def test_one_bad_text_of_many_is_an_error_in_its_place():
 def test_models_that_cannot_be_had(bundles, tmp_path, monkeypatch):
   with pytest.raises(InputError, match='best is neither the folder of a model'):
     load_summarizer('best')
-  with pytest.raises(InputError, match=r'config.json: no such file'):
+  with pytest.raises(InputError, match=r'is not the folder of a model'):
     load_summarizer(tmp_path)
   monkeypatch.setattr(_models, 'default_folder', lambda: tmp_path)
   with pytest.raises(InputError, match='installation has no default model'):
@@ -543,3 +543,9 @@ def test_the_package_shows_what_it_has():
     assert f'\n    {name}(' in shown
   with pytest.raises(AttributeError, match="no attribute 'summarise'"):
     stepwise.summarise  # noqa: B018
+
+
+def test_unknown_wishes_are_named():
+  for function in (stepwise.summarize, stepwise.summarize_many):
+    with pytest.raises(TypeError, match="keyword argument 'sentence'"):
+      function(['It rained.'], sentence=2)
