@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
-from stepwise.models import CONFIGS, SYSTEMS
+from stepwise.models import SYSTEMS
 
 
 def invoke(*args):
@@ -25,11 +25,6 @@ def invoke(*args):
 )
 def test_params_prints_the_exact_count(name, count):
   assert invoke('params', name).stdout == f'{count}\n'
-
-
-def test_params_without_a_name_lists_all():
-  lines = invoke('params').stdout.splitlines()
-  assert [line.split()[0] for line in lines] == list(CONFIGS)
 
 
 def test_an_unknown_configuration_is_an_error():

@@ -173,7 +173,9 @@ def test_room_grows_with_the_slots_of_the_plan():
 
   def summary_room(slots, unit_tokens):
     plan = jnp.full((3, slots), -1, jnp.int32)
-    inputs = assemble(memory, plan, config, unit_tokens)
+    inputs = jax.eval_shape(
+      lambda plan: assemble(memory, plan, config, unit_tokens), plan
+    )
     # CLS, SEP and SEP.
     return inputs.tokens.shape[1] - batch.tokens.shape[1] - 3
 

@@ -168,7 +168,7 @@ def test_remat_changes_nothing():
   config = dataclasses.replace(SMALL, layers=3, dropout=0.3)
   variables = draw(ETCEncoder(config), *INPUTS)
   expected = outputs_and_gradients(config, variables, dropout_key(0))
-  for period in (1, 2, 5):
+  for period in (1, 2):
     recomputed = dataclasses.replace(config, remat_period=period)
     assert_near(
       outputs_and_gradients(recomputed, variables, dropout_key(0)), expected

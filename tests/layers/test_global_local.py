@@ -25,6 +25,11 @@ from stepwise.layers import (
 )
 from stepwise.layers._global_local import choose_implementation
 
+# Compiled: one by one, its operations take three times as long to start.
+attend = jax.jit(
+  global_local_attention, static_argnames=('pattern', 'implementation', 'block')
+)
+
 LONG = ('long_query', 'l2l_key', 'l2l_value', 'g2l_key', 'g2l_value')
 
 
@@ -157,7 +162,7 @@ def test_without_globals_full_radius_is_plain_attention(implementation):
   query, key, value = (
     jnp.asarray(rng.normal(size=(2, 13, 3, 7)), jnp.float32) for _ in range(3)
   )
-  long, glob = global_local_attention(
+  long, glob = attend(
     AttentionHeads.shared((query, key, value)),
     UnitStructure.local(jnp.ones((2, 13), int)),
     AttentionPattern(radius=13),
@@ -168,16 +173,14 @@ def test_without_globals_full_radius_is_plain_attention(implementation):
   assert_same(long, jax.nn.dot_product_attention(query, key, value))
 
 
-@pytest.mark.parametrize('length', [1, 3, 24, 25, 130])
+@pytest.mark.parametrize('length', [1, 24, 130])
 def test_default_block_works_for_any_length(length):
   rng = np.random.default_rng(0)
   heads = make_heads(rng, length=length)
   units = make_units(rng, length=length)
   pattern, tables = AttentionPattern(radius=11), make_tables(rng, 28)
-  blocked = global_local_attention(heads, units, pattern, tables)
-  dense = global_local_attention(
-    heads, units, pattern, tables, implementation='dense'
-  )
+  blocked = attend(heads, units, pattern, tables)
+  dense = attend(heads, units, pattern, tables, implementation='dense')
   assert_same(blocked, dense)
 
 
@@ -203,7 +206,7 @@ def test_shared_weights_and_full_radius_are_plain_attention():
     (query[:, :length], key[:, :length], value[:, :length]),
     (query[:, length:], key[:, length:], value[:, length:]),
   )
-  outputs = global_local_attention(
+  outputs = attend(
     heads, PairStructure(), AttentionPattern(radius=length), block=4
   )
   plain = jax.nn.dot_product_attention(query, key, value)
@@ -252,15 +255,15 @@ def test_padding_content_never_matters():
       for name, array in heads._asdict().items()
     }
   )
-  attend = functools.partial(
-    global_local_attention,
+  read = functools.partial(
+    attend,
     structure=units,
     pattern=AttentionPattern(radius=4),
     tables=tables,
     block=6,
   )
   for clean, dirty, mask in zip(
-    attend(heads), attend(noisy), (long_real, global_real), strict=True
+    read(heads), read(noisy), (long_real, global_real), strict=True
   ):
     np.testing.assert_array_equal(clean[mask], dirty[mask])
 
@@ -271,7 +274,7 @@ def test_packed_equals_unpacked():
   heads = [make_heads(rng, 1, length, n) for length, n in ((11, 2), (7, 3))]
   units = [make_units(rng, 1, length, n, 1) for length, n in ((11, 2), (7, 3))]
   alone = [
-    global_local_attention(h, u, pattern, tables, block=6)
+    attend(h, u, pattern, tables, block=6)
     for h, u in zip(heads, units, strict=True)
   ]
   packed_heads = jax.tree.map(lambda *a: jnp.concatenate(a, axis=1), *heads)
@@ -284,9 +287,7 @@ def test_packed_equals_unpacked():
   packed_units = jax.tree.map(
     lambda *a: jnp.concatenate(a, axis=1), units[0], shifted
   )
-  packed = global_local_attention(
-    packed_heads, packed_units, pattern, tables, block=6
-  )
+  packed = attend(packed_heads, packed_units, pattern, tables, block=6)
   for together, parts in zip(packed, zip(*alone, strict=True), strict=True):
     assert_same(together, jnp.concatenate(parts, axis=1))
 
@@ -336,7 +337,7 @@ def test_dropout_keeps_the_mean_and_repeats_for_a_key():
 
   keys = jax.random.split(jax.random.key(0), 600)
   draws = jax.lax.map(run, keys)
-  clean = global_local_attention(heads, units, AttentionPattern(4), block=6)
+  clean = attend(heads, units, AttentionPattern(4), block=6)
   assert_same(run(keys[0]), run(keys[0]), 0)
   assert not np.allclose(draws[0][0], draws[0][1])
   for drawn, exact in zip(draws, clean, strict=True):
@@ -353,7 +354,7 @@ def test_backward_pass_keeps_nothing_of_window_size():
   tables = make_tables(rng, 28)
 
   def residuals(implementation):
-    def attend(heads, tables):
+    def run(heads, tables):
       return global_local_attention(
         heads,
         units,
@@ -362,7 +363,7 @@ def test_backward_pass_keeps_nothing_of_window_size():
         implementation=implementation,
       )
 
-    _, pullback = jax.vjp(attend, heads, tables)
+    _, pullback = jax.vjp(run, heads, tables)
     return max(leaf.size for leaf in jax.tree.leaves(pullback))
 
   # A head's probabilities would be [length, window + globals].

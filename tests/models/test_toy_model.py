@@ -153,7 +153,7 @@ def test_it_learns_and_a_continued_run_ends_with_the_same_bits(
 
 def test_it_is_sharded_over_eight_devices(config, trained, tmp_path):
   mesh = dataclasses.replace(config, mesh=MeshConfig(data=4, model=2))
-  assert_close(train(mesh, tmp_path / 'run').params, trained[1].params, 1e-5)
+  assert_close(train(mesh, tmp_path / 'run').params, trained[1].params, 1e-4)
 
 
 TEXT = (

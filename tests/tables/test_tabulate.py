@@ -128,7 +128,15 @@ def test_kinds_are_tables_and_names_are_told_apart():
     tabulate(make_sheets(data), schema)
 
 
-@pytest.mark.parametrize(('rows', 'columns'), [(1000, 100), (10, 10_000)])
+@pytest.mark.parametrize(
+  ('rows', 'columns'),
+  [
+    (100, 10),
+    (2, 2000),
+    pytest.param(1000, 100, marks=pytest.mark.slow),
+    pytest.param(10, 10_000, marks=pytest.mark.slow),
+  ],
+)
 def test_large_tables(rows, columns, tmp_path):
   header = ','.join(['name', *(f'c{i}' for i in range(columns))])
   line = ','.join(f'{i % 97}.5' for i in range(columns))
