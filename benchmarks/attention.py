@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure_sequence(out: Path) -> None:
   """Slices of growing size, each row written at once: one takes minutes.
 
-  Rows that the file has already are kept.
+  Rows that the file has already are kept, with the commit they are of.
   """
   command = 'stepwise bench attention --sequence'
   path = out / 'attention_sequence.json'
@@ -116,8 +116,9 @@ def measure_sequence(out: Path) -> None:
   for program in sequence.programs():
     if any(program.key.items() <= row.items() for row in rows):
       continue
-    rows.append(sequence.measure(program))
-    _log(rows[-1])
+    row = sequence.measure(program) | {'commit': content['commit']}
+    rows.append(row)
+    _log(row)
     harness.write_json(path, content | {'rows': rows})
 
 
