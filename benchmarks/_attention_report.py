@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._attention_systems import LACKS
 from stepwise._files import replacing, write_text
 
 README = Path(__file__).parent / 'README.md'
@@ -42,9 +43,11 @@ class Target:
     return row | {'met': met}
 
 
-def _mib(topology: str, length: int) -> Callable[[Content], Value]:
+def _mib(
+  topology: str, length: int, system: str = 'blocked'
+) -> Callable[[Content], Value]:
   def measured(content: Content) -> Value:
-    value = tpu_value(content, topology, 'blocked', length)
+    value = tpu_value(content, topology, system, length)
     return value / _MIB if isinstance(value, int) else value
 
   return measured
@@ -52,6 +55,18 @@ def _mib(topology: str, length: int) -> Callable[[Content], Value]:
 
 def _growth(content: Content) -> Value:
   return _ratio(*(_mib('v3:2x2', n)(content) for n in (32768, 8192)))
+
+
+def _traffic(content: Content) -> Value:
+  """Of the kernels, over what the compiler counts for `blocked`."""
+  kernels, blocked = (
+    tpu_value(content, 'v5e:2x4', system, 32768, field)
+    for system, field in (
+      ('pallas', 'kernel_bytes'),
+      ('blocked', 'compiler_bytes'),
+    )
+  )
+  return _ratio(kernels, blocked)
 
 
 def _speedup(content: Content) -> Value:
@@ -64,7 +79,7 @@ def _speedup(content: Content) -> Value:
 
 
 def _ratio(first: Value, second: Value) -> Value:
-  if isinstance(first, float) and isinstance(second, float):
+  if isinstance(first, int | float) and isinstance(second, int | float):
     return first / second
   return None
 
@@ -75,6 +90,24 @@ TARGETS = (
   Target('v3 growth from n=8192 to 32768', _growth, 4.2, 'times'),
   Target(
     'v5e gradient temporaries, n=32768', _mib('v5e:2x4', 32768), 450, 'MiB'
+  ),
+  Target(
+    'v5e gradient temporaries of pallas, n=8192',
+    _mib('v5e:2x4', 8192, 'pallas'),
+    40,
+    'MiB',
+  ),
+  Target(
+    'v5e gradient temporaries of pallas, n=32768',
+    _mib('v5e:2x4', 32768, 'pallas'),
+    200,
+    'MiB',
+  ),
+  Target(
+    'HBM traffic of the kernels against blocked, n=32768',
+    _traffic,
+    0.6,
+    'times',
   ),
   Target(
     'speed of blocked against dense, forward and gradient, n=8192',
@@ -91,11 +124,15 @@ def check_targets(content: Content) -> list[dict[str, Any]]:
 
 
 def tpu_value(
-  content: Content, topology: str, system: str, length: int
+  content: Content,
+  topology: str,
+  system: str,
+  length: int,
+  field: str = 'temporaries',
 ) -> Value:
   return _find(
     content['tpu'],
-    'temporaries',
+    field,
     {'topology': topology, 'system': system, 'length': length},
   )
 
@@ -113,7 +150,7 @@ def host_value(
 def _find(rows: list[dict], field: str, keys: dict[str, Any]) -> Value:
   for row in rows:
     if all(row[key] == value for key, value in keys.items()):
-      return row[field]
+      return row.get(field)
   return None
 
 
@@ -141,7 +178,16 @@ def grids(content: Content) -> list[Grid]:
     )
   )
   topologies = dict.fromkeys(row['topology'] for row in content['tpu'])
-  return tables + [_tpu_grid(content, topology) for topology in topologies]
+  for topology in topologies:
+    tables += [
+      _tpu_grid(content, topology, 'temporaries', 'HBM temporaries'),
+      _tpu_grid(content, topology, 'compiler_bytes', _COMPILER_BYTES),
+    ]
+    if 'pallas' in _systems(content, topology):
+      tables.append(
+        _tpu_grid(content, topology, 'kernel_bytes', _KERNEL_BYTES, ['pallas'])
+      )
+  return tables
 
 
 def _host_grid(
@@ -158,13 +204,38 @@ def _host_grid(
   return _grid(f'{content["device"]}, float32. {title}', content['host'], cell)
 
 
-def _tpu_grid(content: Content, topology: str) -> Grid:
+def _systems(content: Content, topology: str) -> list[str]:
+  """Of a topology, in the order they were measured."""
   rows = [row for row in content['tpu'] if row['topology'] == topology]
+  return list(dict.fromkeys(row['system'] for row in rows))
+
+
+_COMPILER_BYTES = (
+  'bytes moved, as the compiler counts them (a loop once, operands of a kernel'
+  ' once)'
+)
+_KERNEL_BYTES = 'bytes moved by the kernels, by their block specs'
+
+
+def _tpu_grid(
+  content: Content,
+  topology: str,
+  field: str,
+  title: str,
+  systems: list[str] | None = None,
+) -> Grid:
+  systems = systems or _systems(content, topology)
+  rows = [
+    row
+    for row in content['tpu']
+    if row['topology'] == topology and row['system'] in systems
+  ]
   return _grid(
-    f'TPU compiler, one device of {topology}, bfloat16. Gradient, HBM'
-    ' temporaries',
+    f'TPU compiler, one device of {topology}, bfloat16. Gradient, {title}',
     rows,
-    lambda system, n: _show_bytes(tpu_value(content, topology, system, n)),
+    lambda system, n: _show_bytes(
+      tpu_value(content, topology, system, n, field)
+    ),
   )
 
 
@@ -230,11 +301,9 @@ def _rich(title: str, header: list[str], rows: list[list[str]]) -> Table:
 
 def markdown(content: Content) -> str:
   """The tables of the README."""
-  parts = [
-    f'`{content["command"]}`, {content["date"]}, commit'
-    f' {content["commit"][:12]}, jax {content["versions"]["jax"]}, libtpu'
-    f' {content["versions"].get("libtpu", "none")}.'
-  ]
+  parts = [_origin(content)]
+  if 'tpu_run' in content:
+    parts[0] += f' TPU compiler: {_origin(content["tpu_run"])}'
   parts.append(
     '![Time and memory against the number of tokens](results/attention.png)'
   )
@@ -242,8 +311,25 @@ def markdown(content: Content) -> str:
     f'{grid.title}:\n\n{_markdown(["n", *grid.systems], grid.rows)}'
     for grid in grids(content)
   ]
+  if content['tpu']:
+    rows = [list(row) for row in LACKS.items()]
+    parts.append(_markdown(['Peer', 'Does not compute'], rows))
   parts.append(_markdown(_TARGET_HEADER, target_rows(content)))
   return '\n\n'.join(parts) + '\n'
+
+
+def _origin(run: Content) -> str:
+  """Which command of which commit, and what it ran on."""
+  peers = [
+    f', {name} {run["versions"][name]}'
+    for name in ('tokamax', 'ringattention')
+    if name in run['versions']
+  ]
+  return (
+    f'`{run["command"]}`, {run["date"]}, commit {run["commit"][:12]}, jax'
+    f' {run["versions"]["jax"]}, libtpu'
+    f' {run["versions"].get("libtpu", "none")}{"".join(peers)}.'
+  )
 
 
 def _markdown(header: list[str], rows: list[list[str]]) -> str:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.experimental.pallas.ops.tpu import splash_attention as splash
+from jax.sharding import PartitionSpec
 
 from stepwise.layers import (
   AttentionHeads,
@@ -216,14 +217,62 @@ def splash_local(problem: Problem, sizes: Sizes) -> Outputs:
   return (kernel(query * sizes.dim**-0.5, key, value),)
 
 
+def tokamax_local(problem: Problem, sizes: Sizes) -> Outputs:
+  """The TPU kernel of tokamax, with the window alone, as `splash_local`."""
+  import tokamax  # pyright: ignore[reportMissingImports]
+
+  heads = problem.heads
+  out = tokamax.dot_product_attention(
+    heads.long_query,
+    heads.l2l_key,
+    heads.l2l_value,
+    local_window_size=(sizes.radius, sizes.radius),
+    implementation='mosaic',
+  )
+  return (out,)
+
+
+def ring_full(problem: Problem, sizes: Sizes) -> Outputs:
+  """ringattention, where every token reads every other: it has no window."""
+  import ringattention  # pyright: ignore[reportMissingImports]
+
+  del sizes
+  heads = problem.heads
+  out = jax.shard_map(
+    lambda query, key, value: ringattention.ringattention(
+      *(query, key, value, None, None),
+      axis_name='sequence',
+      float32_logits=True,
+      cache_idx=None,
+      blockwise_kwargs={'query_chunk_size': 512, 'key_chunk_size': 512},
+    ),
+    in_specs=PartitionSpec(None, 'sequence'),
+    out_specs=PartitionSpec(None, 'sequence'),
+  )(heads.long_query, heads.l2l_key, heads.l2l_value)
+  return (out,)
+
+
 SYSTEMS: dict[str, System] = {
   'blocked': blocked,
   'dense': dense,
   'jax.nn': jax_dense,
 }
+# What a system leaves out of the layer; the others compute all of it.
+LACKS = {
+  'jax.nn': 'query-dependent labels and the gradient of biases',
+  'splash': 'global tokens and labels',
+  'tokamax': 'global tokens and labels',
+  'ringattention': 'the window, global tokens and labels',
+}
 # Kernels of TPUs do not compile for v3.
 TPU_SYSTEMS: dict[str, dict[str, System]] = {
-  'v5e:2x4': {**SYSTEMS, 'pallas': pallas, 'splash': splash_local},
+  'v5e:2x4': {
+    **SYSTEMS,
+    'pallas': pallas,
+    'splash': splash_local,
+    'tokamax': tokamax_local,
+    'ringattention': ring_full,
+  },
   'v3:2x2': SYSTEMS,
 }
 

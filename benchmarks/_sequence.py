@@ -29,13 +29,12 @@ from benchmarks._attention_systems import (
   problem_shapes,
 )
 from stepwise.layers import (
-  DEFAULT_RULES,
   ETCConfig,
   ETCEncoder,
   UnitStructure,
-  change_rules,
   global_local_attention,
   make_mesh,
+  on_mesh,
 )
 from stepwise.models import Batch, find_config
 from stepwise.training import (
@@ -46,7 +45,6 @@ from stepwise.training import (
 )
 
 SLICES = {4: 'v5e:2x2', 16: 'v5e:4x4', 64: 'v5e:8x8', 256: 'v5e:16x16'}
-RULES = [('length', 'sequence')]
 COLLECTIVES = (
   'all-gather',
   'all-reduce',
@@ -118,10 +116,8 @@ def lower_million(mesh: Mesh, tokens: int) -> jax.stages.Lowered:
   )
   # Document, summary and three delimiters fill the shards.
   summary = 2048
-  encoder = dataclasses.replace(config.encoder, implementation='sequence')
   config = dataclasses.replace(
     config,
-    encoder=encoder,
     document_tokens=tokens - summary - 3,
     summary_tokens=summary,
   )
@@ -138,9 +134,7 @@ def lower_million(mesh: Mesh, tokens: int) -> jax.stages.Lowered:
     plan=shape(16),
     targets=shape(1),
   )
-  return lower_update(
-    config, make_optimizer(optimizer, schedule), mesh, batch, rules=RULES
-  )
+  return lower_update(config, make_optimizer(optimizer, schedule), mesh, batch)
 
 
 def slice_mesh(chips: int) -> Mesh:
@@ -218,9 +212,7 @@ def lower_encoder(mesh: Mesh, length: int, layers: int) -> jax.stages.Lowered:
   placed = jax.tree.map(
     lambda leaf: _spread(leaf, length, mesh), (params, *arguments)
   )
-  rules = change_rules(DEFAULT_RULES, RULES)
-  with jax.set_mesh(mesh), nn.logical_axis_rules(list(rules)):
-    return jax.jit(jax.grad(loss)).lower(*placed)
+  return on_mesh(mesh, jax.jit(jax.grad(loss)).lower)(*placed)
 
 
 def _spread(leaf: Any, length: int, mesh: Mesh) -> Any:

@@ -2,6 +2,7 @@
 
   stepwise bench attention              # everything, about ten minutes
   stepwise bench attention --quick      # small sizes, no TPU compiler, seconds
+  stepwise bench attention --tpu        # only what the TPU compiler tells
   stepwise bench attention --sequence   # the long axis over chips of a slice
   stepwise bench attention --markdown   # README tables from the last results
 
@@ -10,7 +11,9 @@ Measures one layer of 12 heads of 64 with 512 global tokens and radius 84:
 * on this machine, in float32 (bfloat16 is emulated on CPUs): wall time and
   compiled temporaries of the forward pass and of the gradient;
 * with the TPU compiler, in bfloat16: HBM temporaries of the gradient on one
-  device of a slice. No TPU is needed, and the numbers have no noise.
+  device of a slice, and the bytes it moves. No TPU is needed, and the numbers
+  have no noise. Peers that are installed (`pip install tokamax
+  ringattention`) are compiled too.
 """
 
 import argparse
@@ -44,6 +47,7 @@ from benchmarks._attention_systems import (
   gradient,
   problem_shapes,
 )
+from benchmarks._kernel_traffic import kernel_traffic
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     '--markdown', action='store_true', help='only write the README tables'
   )
   parser.add_argument(
+    '--tpu', action='store_true', help='only the TPU compiler, no times'
+  )
+  parser.add_argument(
     '--sequence', action='store_true', help='only the long axis over chips'
   )
   options = parser.parse_args(arguments)
@@ -98,10 +105,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
   if options.memory_gib:
     memory = options.memory_gib * harness.GIB
     plan = dataclasses.replace(plan, memory=memory)
-  content = measure(plan, _command(options))
+  path = options.out / 'attention.json'
+  if options.tpu:
+    content = measure_tpu_again(plan, json.loads(path.read_text()))
+  else:
+    content = measure(plan, _command(options))
   print_report(content)
-  harness.write_json(options.out / 'attention.json', content)
+  harness.write_json(path, content)
   plot(content, options.out / 'attention.png')
+
+
+def measure_tpu_again(plan: Plan, content: dict[str, Any]) -> dict[str, Any]:
+  """Results with new ones of the TPU compiler, which say where they are of."""
+  found = harness.provenance(
+    'stepwise bench attention --tpu', 'TPU compiler', _packages()
+  )
+  rows = measure_tpu(plan.sizes, plan.tpu_lengths)
+  content = content | {'tpu': rows, 'tpu_run': found}
+  return content | {'targets': check_targets(content)}
 
 
 def measure_sequence(out: Path) -> None:
@@ -140,8 +161,9 @@ def measure(plan: Plan, command: str) -> dict[str, Any]:
 
 
 def _packages() -> list[str]:
-  tpu = ['libtpu'] if importlib.util.find_spec('libtpu') else []
-  return ['stepwise', 'jax', 'jaxlib', *tpu, 'flax', 'numpy']
+  optional = ['libtpu', 'tokamax', 'ringattention']
+  found = [name for name in optional if importlib.util.find_spec(name)]
+  return ['stepwise', 'jax', 'jaxlib', *found, 'flax', 'numpy']
 
 
 def measure_host(plan: Plan) -> list[dict[str, Any]]:
@@ -194,7 +216,7 @@ def _too_slow(previous: dict[str, Any], length: int, limit: float) -> bool:
 
 
 def measure_tpu(sizes: Sizes, lengths: Sequence[int]) -> list[dict[str, Any]]:
-  """HBM temporaries of the gradient, in bfloat16, from the TPU compiler."""
+  """Memory and traffic of the gradient, in bfloat16, from the TPU compiler."""
   if importlib.util.find_spec('libtpu') is None:
     print('TPU memory skipped: pip install "stepwise[bench]"')
     return []
@@ -203,25 +225,40 @@ def measure_tpu(sizes: Sizes, lengths: Sequence[int]) -> list[dict[str, Any]]:
     for name in systems:
       for length in lengths:
         row = {'topology': topology, 'system': name, 'length': length}
-        row['temporaries'] = tpu_temporaries(topology, name, length, sizes)
+        row |= tpu_needs(topology, name, length, sizes)
         _log(row)
         rows.append(row)
   return rows
 
 
-def tpu_temporaries(
+def tpu_needs(
   topology: str, name: str, length: int, sizes: Sizes
-) -> int | str:
-  """Bytes, or why it does not compile."""
+) -> dict[str, int | str]:
+  """HBM that a gradient needs and moves, or why it does not compile.
+
+  `compiler_bytes` are those that XLA counts: it does not know how often a
+  kernel reads its operands. `kernel_bytes` are those of our kernels, by their
+  block specs.
+  """
+  function = gradient(TPU_SYSTEMS[topology][name], sizes)
+  shapes = problem_shapes(length, sizes, jnp.bfloat16)
   try:
     compiled = harness.compile_for(
-      harness.tpu_device(topology),
-      gradient(TPU_SYSTEMS[topology][name], sizes),
-      problem_shapes(length, sizes, jnp.bfloat16),
+      harness.tpu_device(topology), function, shapes
     )
-  except jax.errors.JaxRuntimeError as error:
-    return harness.explain(error)
-  return harness.temporaries(compiled)
+  except ModuleNotFoundError as error:
+    return {'temporaries': f'not installed: {error.name}'}
+  # Peers fail in many ways.
+  except Exception as error:
+    return {'temporaries': harness.explain(error)}
+  cost: Any = compiled.cost_analysis()
+  needs: dict[str, int | str] = {
+    'temporaries': harness.temporaries(compiled),
+    'compiler_bytes': int(cost['bytes accessed']),
+  }
+  if name == 'pallas':
+    needs['kernel_bytes'] = kernel_traffic(function, shapes)
+  return needs
 
 
 def _log(row: dict[str, Any]) -> None:

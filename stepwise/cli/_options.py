@@ -35,6 +35,14 @@ Seed = Annotated[int, typer.Option(min=0, help='Of all that is drawn.')]
 Batch = Annotated[
   int | None, typer.Option('--batch', min=1, help='How many at a time.')
 ]
+Sequence = Annotated[
+  int | None,
+  typer.Option(
+    '--sequence',
+    min=1,
+    help='Devices that share the tokens of a document, for very long ones.',
+  ),
+]
 GinFiles = Annotated[
   list[Path], typer.Option('--gin', help='Gin file; may be repeated.')
 ]

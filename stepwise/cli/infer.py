@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
-from stepwise.cli._options import Batch, GinFiles, Settings, TrigramBlocking
+from stepwise.cli._options import (
+  Batch,
+  GinFiles,
+  Sequence,
+  Settings,
+  TrigramBlocking,
+)
 from stepwise.cli._output import warn
 from stepwise.cli._progress import counted
 
@@ -36,6 +42,7 @@ def infer(
   target: Target,
   batch: Batch = None,
   trigram_blocking: TrigramBlocking = None,
+  sequence: Sequence = None,
   gin: GinFiles = [],  # noqa: B006, typer copies it.
   settings: Settings = [],  # noqa: B006
 ) -> None:
@@ -57,6 +64,8 @@ def infer(
   summarizer = load_summarizer(bundle)
   if gin or settings:
     summarizer = _with_gin(summarizer, gin, settings)
+  if sequence:
+    summarizer = _spread(summarizer, sequence)
   config = getattr(summarizer, 'config', None)
   # Sentences of a plan come in its order.
   plans = isinstance(summarizer, ModelSummarizer) and summarizer.model.stepwise
@@ -103,3 +112,15 @@ def _with_gin(
     )
   config: Any = load_gin(PredictConfig, files, settings)
   return dataclasses.replace(summarizer, config=config)
+
+
+def _spread(summarizer: 'Summarizer', devices: int) -> 'Summarizer':
+  from stepwise.layers import make_mesh
+  from stepwise.summarization import ModelSummarizer
+
+  if not isinstance(summarizer, ModelSummarizer):
+    raise InputError(
+      f'{summarizer.name} is no trained model: --sequence is for these.'
+    )
+  mesh = make_mesh(1, sequence=devices)
+  return dataclasses.replace(summarizer, mesh=mesh)

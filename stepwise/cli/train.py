@@ -18,6 +18,7 @@ from stepwise.cli._options import (
   Batch,
   GinFiles,
   OptionalConfig,
+  Sequence,
   Settings,
   TokenizerOption,
   Twin,
@@ -104,6 +105,7 @@ _FLAGS = {
   'ModelSpec.scan_layers': '--scan-layers',
   'TrainConfig.accumulate': '--accumulate',
   'TrainConfig.profile': '--profile',
+  'MeshConfig.sequence': '--sequence',
 }
 
 
@@ -124,6 +126,7 @@ def train(
   scan_layers: ScanLayers = False,
   accumulate: Accumulate = None,
   profile: Profile = None,
+  sequence: Sequence = None,
   init: Init = None,
   tokenizer: TokenizerOption = 'wordpiece',
   export: Export = False,
@@ -158,6 +161,7 @@ def train(
     'ModelSpec.scan_layers': scan_layers,
     'TrainConfig.accumulate': accumulate,
     'TrainConfig.profile': profile,
+    'MeshConfig.sequence': sequence,
   }
   if dry_run:
     anything = [f'{name}=-' for name in ('TRAIN', 'VALIDATION', 'DOCUMENTS')]

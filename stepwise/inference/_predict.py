@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from flax import linen as nn
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise import _runtime
 from stepwise._errors import InputError
@@ -39,7 +40,7 @@ from stepwise.inference._search import (
   read_documents,
   search,
 )
-from stepwise.layers import choose_products, with_products
+from stepwise.layers import choose_products, on_mesh, with_products
 from stepwise.models import Batch, ModelConfig
 
 # No sum of costs is above it, and two of it are still a number.
@@ -140,6 +141,8 @@ class Predictor:
     buckets: sizes of batches; jit compiles once for each.
     products: precision of products, as `choose_products` takes it; the model
       becomes one of that precision.
+    mesh: devices that share the documents of a batch and, on its axis
+      `sequence`, the tokens of each (see `make_mesh`); None = one device.
   """
 
   model: ModelConfig
@@ -147,13 +150,19 @@ class Predictor:
   config: PredictConfig
   buckets: Buckets
   products: str = 'auto'
+  mesh: Mesh | None = None
 
   def __post_init__(self) -> None:
     _runtime.prepare()
     chosen = choose_products(self.products)
     logging.getLogger(__name__).info('products: %s', chosen)
-    object.__setattr__(self, 'model', with_products(self.model, chosen))
-    object.__setattr__(self, 'params', jax.device_put(self.params))
+    model, place = with_products(self.model, chosen), None
+    if self.mesh is not None:
+      place = NamedSharding(self.mesh, PartitionSpec())
+      if 'sequence' in self.mesh.shape:
+        model = model.spread_length()
+    object.__setattr__(self, 'model', model)
+    object.__setattr__(self, 'params', jax.device_put(self.params, place))
     begin, never = self.model.begin_unit, self.config.decode.never
     if self.model.stepwise and begin not in never:
       raise InputError(
@@ -188,7 +197,7 @@ class Predictor:
       (reading.record for reading in readings),
       self.buckets,
       steps=1,
-      batch_size=self.config.batch_size,
+      batch_size=self._batch_size,
     )
     asked = functools.partial(self._rows, readings, draws=draws, seed=seed)
     found = restore_order(
@@ -219,7 +228,7 @@ class Predictor:
       ],
       self.buckets,
       steps=steps,
-      batch_size=self.config.batch_size,
+      batch_size=self._batch_size,
     )
     found = restore_order(
       (batch.index, self._ranked(batch)) for batch in grouped
@@ -229,20 +238,34 @@ class Predictor:
       for rows, plan, reading in zip(found, plans, readings, strict=True)
     ]
 
+  @property
+  def _batch_size(self) -> int:
+    """Rows of a batch, which spread evenly over the devices that share them."""
+    if self.mesh is None:
+      return self.config.batch_size
+    axes = dict(self.mesh.shape)
+    parts = axes.get('data', 1) * axes.get('fsdp', 1)
+    return -(-self.config.batch_size // parts) * parts
+
+  def _run(self, program: Any, *args: Any) -> Any:
+    """Calls a compiled program, on the mesh if there is one."""
+    if self.mesh is not None:
+      program = on_mesh(self.mesh, program)
+    return jax.device_get(program(*args))
+
   def _ranked(self, batch: PaddedRecords) -> Any:
     names = 'tokens', 'unit_ids', 'valid', 'plan'
     read: Any = {name: batch.arrays[name] for name in names}
     config = dataclasses.replace(
       self.config.decode, max_units=read['plan'].shape[1], min_units=0, stages=1
     )
-    return jax.device_get(
-      _rank(
-        self.model,
-        self.model.build_for(longest_unit(read['unit_ids'])),
-        {'params': self.params},
-        Batch(**read),
-        config,
-      )
+    return self._run(
+      _rank,
+      self.model,
+      self.model.build_for(longest_unit(read['unit_ids'])),
+      {'params': self.params},
+      Batch(**read),
+      config,
     )
 
   def _rows(
@@ -258,7 +281,8 @@ class Predictor:
     # As they are: `Batch.of` would compile a program for every shape.
     read: Any = {k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
     config = self._search_config(rows)
-    chosen = _choose(
+    chosen = self._run(
+      _choose,
       self.model,
       self.model.build_for(longest_unit(arrays['unit_ids'])),
       {'params': self.params},
@@ -269,7 +293,7 @@ class Predictor:
       config,
       draws,
     )
-    return (_Chosen(*row) for row in zip(*jax.device_get(chosen), strict=True))
+    return (_Chosen(*row) for row in zip(*chosen, strict=True))
 
   def _limits(self, demands: Demands) -> tuple[int, int]:
     """Least and most units of a plan."""

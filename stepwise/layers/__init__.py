@@ -59,6 +59,7 @@ from stepwise.layers._sharding import (
   init_sharded,
   make_mesh,
   num_params,
+  on_mesh,
   param_shardings,
 )
 from stepwise.layers._softmax import Dropout
@@ -130,6 +131,7 @@ __all__ = [
   'member_label',
   'num_labels',
   'num_params',
+  'on_mesh',
   'outside_label',
   'pair_structure',
   'param_shardings',

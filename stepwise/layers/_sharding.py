@@ -7,7 +7,7 @@ mesh axis does not divide stays whole.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -72,7 +72,10 @@ def make_mesh(
 
   With `sequence` there is one more axis, for documents that are longer than a
   chip: the attention of the implementation `'sequence'` spreads over it, and
-  everything else with `change_rules(rules, [('length', 'sequence')])`.
+  everything else by the rules of `on_mesh`.
+
+  >>> dict(make_mesh(1, sequence=1).shape)
+  {'data': 1, 'fsdp': 1, 'sequence': 1, 'model': 1}
   """
   devices = jax.devices() if devices is None else devices
   axes = {'data': data, 'fsdp': fsdp, 'sequence': sequence, 'model': model}
@@ -91,6 +94,33 @@ def make_mesh(
     axis_types=(AxisType.Auto,) * len(shape),
     devices=devices[:needed],
   )
+
+
+def on_mesh(
+  mesh: Mesh, function: Callable[..., Any], changes: Rules = ()
+) -> Callable[..., Any]:
+  """Runs a function where logical axis names mean axes of the mesh.
+
+  Args:
+    mesh: the devices; if it has the axis `sequence`, the long axis of arrays
+      lies on it.
+    function: of any arguments.
+    changes: rules instead of those of the same names.
+
+  >>> axes = lambda: jax.sharding.get_abstract_mesh().axis_names
+  >>> on_mesh(make_mesh(1), axes)()
+  ('data', 'fsdp', 'model')
+  """
+  rules = DEFAULT_RULES
+  if 'sequence' in mesh.shape:
+    rules = change_rules(rules, [('length', 'sequence')])
+  rules = list(change_rules(rules, changes))
+
+  def run(*args: Any) -> Any:
+    with jax.set_mesh(mesh), nn.logical_axis_rules(rules):
+      return function(*args)
+
+  return run
 
 
 def param_shardings(boxed: Any, mesh: Mesh, rules: Rules = PARAM_RULES) -> Any:

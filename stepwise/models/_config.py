@@ -180,6 +180,13 @@ class ModelConfig:
     """
     return replace_settings(self, settings)
 
+  def spread_length(self) -> 'ModelConfig':
+    """The same model, its long axis on the axis `sequence` of a mesh."""
+    raise InputError(
+      f'{type(self).__name__} cannot spread the tokens of a document over'
+      ' devices, ETCSum can.'
+    )
+
   @property
   def numerics(self) -> dict[str, Any]:
     """The settings that trained weights depend on."""

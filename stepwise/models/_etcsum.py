@@ -124,6 +124,9 @@ class ETCSumConfig(ModelConfig):
       named['remat_period'] = int(settings['remat'])
     return replace(self, encoder=replace_settings(self.encoder, named))
 
+  def spread_length(self) -> 'ETCSumConfig':
+    return self.with_settings(implementation='sequence')
+
   def pretrained_parts(self, layers: int) -> PretrainedParts:
     del layers
     return PretrainedParts(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Float
 
 from stepwise._errors import InputError
@@ -64,6 +65,7 @@ class ModelSummarizer(Summarizer):
     config: how it chooses if nothing is asked.
     name: for people.
     languages: that it was trained on; none if that is not known.
+    mesh: devices that share documents, and the tokens of long ones; None = one.
   """
 
   model: ModelConfig
@@ -72,6 +74,7 @@ class ModelSummarizer(Summarizer):
   config: PredictConfig
   name: str
   languages: tuple[str, ...] = ()
+  mesh: Mesh | None = None
   _predictors: dict[PredictConfig, Predictor] = dataclasses.field(
     default_factory=dict, repr=False
   )
@@ -134,7 +137,11 @@ class ModelSummarizer(Summarizer):
   ) -> list[Selection]:
     if config not in self._predictors:
       self._predictors[config] = Predictor(
-        self.model, self.params, config, inference_buckets(self.model)
+        self.model,
+        self.params,
+        config,
+        inference_buckets(self.model),
+        mesh=self.mesh,
       )
     predictions = self._predictors[config].predict(readings)
     if any(prediction.broken for prediction in predictions):

@@ -230,6 +230,8 @@ class MeshConfig:
     data: None = as many as there are.
     fsdp: devices that also share the parameters and moments.
     model: devices that share heads, hidden units and tables.
+    sequence: devices that share the tokens of a document, for documents that
+      are longer than a device; of ETCSum alone.
     rules: pairs of a logical axis and mesh axes, instead of those of
       `stepwise.layers.PARAM_RULES` with the same name.
   """
@@ -237,7 +239,12 @@ class MeshConfig:
   data: int | None = None
   fsdp: int = 1
   model: int = 1
+  sequence: int = 1
   rules: tuple[tuple[str, str | tuple[str, ...] | None], ...] = ()
+
+  def __post_init__(self) -> None:
+    for name in ('fsdp', 'model', 'sequence'):
+      _at_least(name, getattr(self, name), 1)
 
 
 @dataclasses.dataclass(frozen=True)

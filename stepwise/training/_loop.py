@@ -16,7 +16,7 @@ from jax.sharding import Mesh
 
 from stepwise import _runtime
 from stepwise._errors import InputError
-from stepwise.layers import choose_products
+from stepwise.layers import choose_products, on_mesh
 from stepwise.models import Loss
 from stepwise.training._config import TrainConfig, check_same_run, write_text
 from stepwise.training._input import Arrays
@@ -25,7 +25,6 @@ from stepwise.training._mesh import (
   describe_layout,
   gather,
   local_rows,
-  on_mesh,
   place_batch,
 )
 from stepwise.training._metrics import (
@@ -174,6 +173,8 @@ def make_programs(
   config: TrainConfig, task: TrainingTask, devices: Sequence[Any] | None = None
 ) -> Programs:
   """Everything that a run compiles, for devices that need not exist."""
+  if config.mesh.sequence > 1:
+    task.model.spread_length()  # Refuses models that cannot.
   schedule = make_schedule(
     config.optimizer, embed=task.embed, steps=config.steps
   )

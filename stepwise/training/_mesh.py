@@ -12,7 +12,6 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from stepwise._errors import InputError
 from stepwise._typing import Array
 from stepwise.layers import (
-  DEFAULT_RULES,
   PARAM_RULES,
   Rules,
   change_rules,
@@ -35,7 +34,7 @@ def choose_mesh(config: TrainConfig, devices: Any = None) -> Mesh:
   """The mesh; all rows that are read at once must spread evenly over it."""
   devices = jax.devices() if devices is None else devices
   mesh, accumulate = config.mesh, config.accumulate
-  others = mesh.fsdp * mesh.model
+  others = mesh.fsdp * mesh.sequence * mesh.model
   data = mesh.data or max(len(devices) // others, 1)
   if data * others > len(devices):
     raise InputError(
@@ -52,12 +51,18 @@ def choose_mesh(config: TrainConfig, devices: Any = None) -> Mesh:
       f'the batch_size of evaluation is {config.validation_batch}, must be a'
       f' multiple of the {data * mesh.fsdp} data devices.'
     )
-  return make_mesh(data, mesh.model, devices, fsdp=mesh.fsdp)
+  return make_mesh(
+    data,
+    mesh.model,
+    devices,
+    fsdp=mesh.fsdp,
+    sequence=mesh.sequence if mesh.sequence > 1 else None,
+  )
 
 
 def _product(data: int, mesh: MeshConfig) -> str:
-  sizes = (data, mesh.fsdp, mesh.model) if mesh.fsdp > 1 else (data, mesh.model)
-  return ' x '.join(map(str, sizes))
+  shared = [size for size in (mesh.fsdp, mesh.sequence) if size > 1]
+  return ' x '.join(map(str, (data, *shared, mesh.model)))
 
 
 def param_layout(
@@ -98,12 +103,27 @@ def _axes(spec: PartitionSpec) -> list[str]:
   return sorted({axis for axes in found for axis in axes if axis})
 
 
-def local_devices(config: MeshConfig) -> int:
-  """Devices of this process that a run uses."""
-  here = jax.local_device_count()
-  if config.data is None:
-    return here
-  return min(here, config.data * config.fsdp * config.model)
+def decoding_mesh(config: MeshConfig) -> Mesh | None:
+  """Devices of this process that decode for it; None = one is enough.
+
+  They share documents, and the tokens of a document as in training.
+  """
+  here, sequence = jax.local_device_count(), config.sequence
+  if config.data is not None:
+    wanted = config.data * config.fsdp * sequence * config.model
+    here = min(here, wanted)
+  if here % sequence:
+    raise InputError(
+      f'mesh.sequence is {sequence}, must divide the {here} devices of a'
+      ' process for ROUGE of decoded documents.'
+    )
+  if here == 1:
+    return None
+  return make_mesh(
+    here // sequence,
+    devices=jax.local_devices(),
+    sequence=sequence if sequence > 1 else None,
+  )
 
 
 def local_rows(mesh: Mesh, rows: int) -> np.ndarray:
@@ -143,16 +163,3 @@ def gather(tree: Any, mesh: Mesh) -> Any:
   # Donating would destroy the caller's arrays.
   replicate = jax.jit(lambda tree: tree, out_shardings=whole)
   return jax.tree.map(np.asarray, replicate(tree))
-
-
-def on_mesh(
-  mesh: Mesh, function: Callable[..., Any], changes: Rules = ()
-) -> Callable[..., Any]:
-  """Runs a function where logical axis names mean axes of the mesh."""
-  rules = list(change_rules(DEFAULT_RULES, changes))
-
-  def run(*args: Any) -> Any:
-    with jax.set_mesh(mesh), nn.logical_axis_rules(rules):
-      return function(*args)
-
-  return run

@@ -12,10 +12,10 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
-from stepwise.layers import Rules
+from stepwise.layers import Rules, on_mesh
 from stepwise.models import Batch, Loss, LossSums, ModelConfig
 from stepwise.training._config import OptimizerConfig
-from stepwise.training._mesh import ROWS, Dummy, on_mesh, param_layout
+from stepwise.training._mesh import ROWS, Dummy, param_layout
 
 Schedule = Callable[[Any], jax.Array]
 
@@ -286,11 +286,14 @@ def lower_update(
   Args:
     config: the model.
     optimizer: from `make_optimizer`.
-    mesh: over real devices or those of a topology description.
+    mesh: over real devices or those of a topology description; if it has the
+      axis `sequence`, the tokens of a document are spread over it.
     batch: shapes are enough.
     accumulate: micro-batches.
     rules: of sharding, that replace others of the same names.
   """
+  if 'sequence' in mesh.shape:
+    config = config.spread_length()
   model, dummy = config.build(), config.smallest_inputs
   shardings = state_shardings(model, optimizer, mesh, dummy, rules)
   update = jit_update(config.loss(model), optimizer, accumulate, shardings)

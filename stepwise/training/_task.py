@@ -1,6 +1,5 @@
 """What a run trains; the loop knows nothing else about models and data."""
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ import grain
 import jax
 import numpy as np
 from flax import linen as nn
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import Mesh
 
 from stepwise._errors import InputError
 from stepwise._typing import Array
@@ -17,7 +16,6 @@ from stepwise.data import Buckets
 from stepwise.documents import read_documents
 from stepwise.evaluation import KINDS, MEASURES, rouge_scores
 from stepwise.inference import PredictConfig, Predictor, Reading
-from stepwise.layers import make_mesh
 from stepwise.models import Batch, Loss, ModelConfig
 from stepwise.training._config import TrainConfig, resolve_model
 from stepwise.training._input import (
@@ -30,7 +28,7 @@ from stepwise.training._input import (
   validation_batches,
   validation_examples,
 )
-from stepwise.training._mesh import local_devices, on_mesh
+from stepwise.training._mesh import decoding_mesh
 from stepwise.training._processes import sum_of_processes
 from stepwise.training._step import row_tokens
 
@@ -89,7 +87,8 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     raise InputError(
       f'{config.model.name} writes text; it cannot be trained to select.'
     )
-  module = model.build()
+  spread = model.spread_length() if config.mesh.sequence > 1 else model
+  module = spread.build()
 
   def open_input(rows: np.ndarray) -> grain.DatasetIterator[Arrays]:
     examples = training_examples(config.input, model)
@@ -110,7 +109,7 @@ def selector_task(config: TrainConfig) -> TrainingTask:
       evaluators = [
         rouge_evaluator(
           *(model, labelled, documents, predict, examples.buckets),
-          local_devices(config.mesh),
+          decoding_mesh(config.mesh),
         )
       ]
     return Validation(
@@ -139,7 +138,7 @@ def rouge_evaluator(
   documents: str,
   config: PredictConfig,
   buckets: Buckets,
-  devices: int = 1,
+  mesh: Mesh | None = None,
 ) -> Evaluator:
   """Mean F1 of ROUGE-1.5.5 (0 to 100) of decoded summaries.
 
@@ -151,24 +150,13 @@ def rouge_evaluator(
     documents: the file they were built from, with reference summaries.
     config: how to decode.
     buckets: sizes of batches.
-    devices: of a process that share its batches.
+    mesh: devices of a process that share its batches; None = one.
   """
   readings = _readings(labelled, documents)
   own = readings[jax.process_index() :: jax.process_count()]
-  # Rows of a batch must spread evenly over the devices.
-  rows = -(-config.batch_size // devices) * devices
-  config = dataclasses.replace(config, batch_size=rows)
-
-  def choose(params: Any) -> list[list[int]]:
-    return Predictor(model, params, config, buckets)(own)
 
   def evaluate(params: Any) -> dict[str, float]:
-    if devices > 1:
-      mesh = make_mesh(devices, devices=jax.local_devices())
-      whole = NamedSharding(mesh, PartitionSpec())
-      chosen = on_mesh(mesh, choose)(jax.device_put(params, whole))
-    else:
-      chosen = choose(params)
+    chosen = Predictor(model, params, config, buckets, mesh=mesh)(own)
     scores = rouge_scores(
       [
         [reading.document.units[unit] for unit in units]

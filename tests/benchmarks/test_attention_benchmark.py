@@ -131,15 +131,19 @@ CONTENT = {
   'tpu': [
     {
       'topology': topology,
-      'system': 'blocked',
+      'system': system,
       'length': length,
       'temporaries': size * MIB,
+      'compiler_bytes': 10 * size * MIB,
+      'kernel_bytes': 5 * size * MIB,
     }
-    for topology, length, size in (
-      ('v5e:2x4', 8192, 40),
-      ('v5e:2x4', 32768, 451),
-      ('v3:2x2', 8192, 100),
-      ('v3:2x2', 32768, 410),
+    for topology, system, length, size in (
+      ('v5e:2x4', 'blocked', 8192, 40),
+      ('v5e:2x4', 'blocked', 32768, 451),
+      ('v5e:2x4', 'pallas', 8192, 41),
+      ('v5e:2x4', 'pallas', 32768, 451),
+      ('v3:2x2', 'blocked', 8192, 100),
+      ('v3:2x2', 'blocked', 32768, 410),
     )
   ],
 }
@@ -147,8 +151,12 @@ CONTENT = {
 
 def test_targets():
   rows = report.check_targets(CONTENT)
-  assert [row['measured'] for row in rows] == [40, 100, 4.1, 451, 7]
-  assert [row['met'] for row in rows] == [True, True, True, False, True]
+  assert [row['measured'] for row in rows] == [
+    *(40, 100, 4.1, 451),
+    *(41, 451, 0.5, 7),
+  ]
+  met = [True, True, True, False, False, False, True, True]
+  assert [row['met'] for row in rows] == met
 
 
 def test_targets_that_were_not_measured():
@@ -156,7 +164,7 @@ def test_targets_that_were_not_measured():
   content['host'][-1]['seconds'] = 'skipped: needs 70 GiB'
   content['tpu'] = []
   rows = report.check_targets(content)
-  assert [row['met'] for row in rows] == [None] * 5
+  assert [row['met'] for row in rows] == [None] * 8
   content['targets'] = rows
   assert 'not measured' in report.markdown(content)
   assert 'skipped: needs 70 GiB' in report.markdown(content)
@@ -168,6 +176,7 @@ def test_tables_give_ratios():
   assert '| 8192 | 2.00 s (1.0x) | 14.00 s (7.0x) |' in text
   assert '| 8192 | 3.0 MiB | 3.0 MiB |' in text
   assert '| <= 450 MiB | 451.0 MiB | NO |' in text
+  assert 'by their block specs:\n\n| n | pallas |' in text
 
 
 def test_readme_shows_the_stored_results(tmp_path):
@@ -215,8 +224,8 @@ def test_tpu_memory_targets(topology, limit):
   pytest.importorskip('libtpu')
   code = (
     'from benchmarks import attention\n'
-    f'print(attention.tpu_temporaries({topology!r}, "blocked", 8192,'
-    ' attention.Sizes()))'
+    f'print(attention.tpu_needs({topology!r}, "blocked", 8192,'
+    ' attention.Sizes())["temporaries"])'
   )
   done = subprocess.run(
     [sys.executable, '-c', code], capture_output=True, text=True, check=True

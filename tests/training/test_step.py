@@ -5,10 +5,10 @@ import numpy as np
 import optax
 import pytest
 
-from stepwise.layers import make_mesh
+from stepwise.layers import make_mesh, on_mesh
 from stepwise.training import ModelSpec, lower_update, resolve_model
 from stepwise.training._input import Examples, TrainingBatches, load_labelled
-from stepwise.training._mesh import gather, on_mesh, place_batch
+from stepwise.training._mesh import gather, place_batch
 from stepwise.training._step import init_state, make_update, state_shardings
 from tests.training.runs import BUCKETS, write_records
 
