@@ -179,14 +179,7 @@ def grids(content: Content) -> list[Grid]:
   )
   topologies = dict.fromkeys(row['topology'] for row in content['tpu'])
   for topology in topologies:
-    tables += [
-      _tpu_grid(content, topology, 'temporaries', 'HBM temporaries'),
-      _tpu_grid(content, topology, 'compiler_bytes', _COMPILER_BYTES),
-    ]
-    if 'pallas' in _systems(content, topology):
-      tables.append(
-        _tpu_grid(content, topology, 'kernel_bytes', _KERNEL_BYTES, ['pallas'])
-      )
+    tables += _tpu_grids(content, topology)
   return tables
 
 
@@ -204,39 +197,33 @@ def _host_grid(
   return _grid(f'{content["device"]}, float32. {title}', content['host'], cell)
 
 
-def _systems(content: Content, topology: str) -> list[str]:
-  """Of a topology, in the order they were measured."""
-  rows = [row for row in content['tpu'] if row['topology'] == topology]
-  return list(dict.fromkeys(row['system'] for row in rows))
+_FIELDS = {
+  'temporaries': 'HBM temporaries',
+  'compiler_bytes': 'bytes moved, as the compiler counts them (a loop once,'
+  ' operands of a kernel once)',
+  'kernel_bytes': 'bytes moved by the kernels, by their block specs',
+}
 
 
-_COMPILER_BYTES = (
-  'bytes moved, as the compiler counts them (a loop once, operands of a kernel'
-  ' once)'
-)
-_KERNEL_BYTES = 'bytes moved by the kernels, by their block specs'
-
-
-def _tpu_grid(
-  content: Content,
-  topology: str,
-  field: str,
-  title: str,
-  systems: list[str] | None = None,
-) -> Grid:
-  systems = systems or _systems(content, topology)
-  rows = [
-    row
-    for row in content['tpu']
-    if row['topology'] == topology and row['system'] in systems
+def _tpu_grids(content: Content, topology: str) -> list[Grid]:
+  """A table for every number, of the systems that have it."""
+  return [
+    _grid(
+      f'TPU compiler, one device of {topology}, bfloat16. Gradient, {title}',
+      rows,
+      lambda system, n, field=field: _show_bytes(
+        tpu_value(content, topology, system, n, field)
+      ),
+    )
+    for field, title in _FIELDS.items()
+    if (
+      rows := [
+        row
+        for row in content['tpu']
+        if row['topology'] == topology and field in row
+      ]
+    )
   ]
-  return _grid(
-    f'TPU compiler, one device of {topology}, bfloat16. Gradient, {title}',
-    rows,
-    lambda system, n: _show_bytes(
-      tpu_value(content, topology, system, n, field)
-    ),
-  )
 
 
 def _grid(

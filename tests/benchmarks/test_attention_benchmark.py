@@ -135,8 +135,8 @@ CONTENT = {
       'length': length,
       'temporaries': size * MIB,
       'compiler_bytes': 10 * size * MIB,
-      'kernel_bytes': 5 * size * MIB,
     }
+    | ({'kernel_bytes': 5 * size * MIB} if system == 'pallas' else {})
     for topology, system, length, size in (
       ('v5e:2x4', 'blocked', 8192, 40),
       ('v5e:2x4', 'blocked', 32768, 451),
