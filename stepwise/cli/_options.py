@@ -127,7 +127,12 @@ Metric = Annotated[
   typer.Option(help='rouge-1.5.5, rouge-1.5.5-unstemmed or rouge-score.'),
 ]
 Unicode = Annotated[
-  bool, typer.Option('--unicode', help='Words of all scripts, not ASCII.')
+  bool,
+  typer.Option(
+    '--unicode',
+    help='Words of all scripts, not ASCII. Oracles of documents that are not '
+    'English always have them.',
+  ),
 ]
 
 

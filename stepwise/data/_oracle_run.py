@@ -14,11 +14,14 @@ from stepwise import __version__
 from stepwise._errors import InputError
 from stepwise._files import replace_when_done
 from stepwise._parallel import map_chunks
-from stepwise._rouge import DEFAULT_METRIC, References
+from stepwise._rouge import DEFAULT_METRIC, METRICS, References
 from stepwise.data._resumable import ResumableLines
 from stepwise.data._tokenizers import wordpiece
 from stepwise.data.oracle import Oracle, find_oracle, fitting_units
 from stepwise.documents import BadLine, Document, find_format, parse_item
+
+# Of a text whose language is not known, so many characters are looked at.
+_SAMPLE = 2000
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class OracleOptions:
   """How oracles are searched; see `find_oracle`.
 
   `max_tokens` keeps the leading units that fit whole into that many word
-  pieces; None keeps all.
+  pieces; None keeps all. `metric` is that of English: documents in other
+  languages have words that are not ASCII, so theirs is its twin for all
+  scripts.
   """
 
   method: str = 'greedy'
@@ -59,9 +64,17 @@ def document_oracle(
     document.summary if references is None else references,
     method=options.method,
     order=options.order,
-    metric=options.metric,
+    metric=_metric(options.metric, document),
     gains=options.gains,
   )
+
+
+def _metric(name: str, document: Document) -> str:
+  """In ASCII most languages have half words, and some have none."""
+  letters = filter(str.isalpha, document.text[:_SAMPLE])
+  english = document.language in ('', 'en') and any(map(str.isascii, letters))
+  twin = f'{name.removesuffix("-unstemmed")}-unicode'
+  return name if english or twin not in METRICS else twin
 
 
 def document_oracles(

@@ -20,6 +20,8 @@ from stepwise.summarization._requests import Request
 
 # Graphs of units are built for so many at a time: they grow with the square.
 _GRAPH_UNITS = 2000
+# The beginning of a text, of which is asked whether it says what follows.
+_LEAD_UNITS = 5
 # A budget is spent when less is left than this share of a usual sentence.
 _LEFT_OVER = 0.5
 
@@ -30,7 +32,8 @@ class CoverageWeights(NamedTuple):
   Attributes:
     frequency: exponent of the logarithm of the units that have a word.
     again: what is left of the weight of a word each time it is covered.
-    start, end: how much more the first and the last unit count.
+    start, end: how much more the first and the last unit count, the first as
+      far as the beginning says what the rest does.
     reach: units over which that fades away, to a third.
     first: how much more the very first unit counts, besides.
     prior: how much more the best unit counts by its prior.
@@ -74,12 +77,14 @@ def cover(
     focus: by how much every unit's worth is multiplied.
   """
   words = _WordTable(request.document.units)
+  leads = 1.0
   if prior is None:
     prior = centrality(request.document.units)
+    leads = _lead_share(prior[request.may])
   if request.costs.max() == 1:
     # Where sentences are counted, short ones are not cheaper.
     weights = weights._replace(length=weights.counted_length)
-  bonus = _place(request.may, weights) + weights.prior * prior
+  bonus = _place(request.may, weights, leads) + weights.prior * prior
   if focus is not None:
     bonus = bonus * focus
   worth = _Worth(words, bonus, weights)
@@ -105,12 +110,25 @@ def _percentiles(scores: Float[np.ndarray, ' units']) -> np.ndarray:
   return order / max(len(scores) - 1, 1)
 
 
-def _place(may: np.ndarray, weights: CoverageWeights) -> np.ndarray:
+def _lead_share(central: Float[np.ndarray, ' candidates']) -> float:
+  """How much the beginning says of the whole, from 0 to 1.
+
+  Articles begin with what they are about, so that their first sentences are
+  like many others; talk begins with greetings, and then its beginning is worth
+  no more than the rest.
+  """
+  return min(2 * float(central[:_LEAD_UNITS].mean()), 1.0)
+
+
+def _place(
+  may: np.ndarray, weights: CoverageWeights, leads: float
+) -> np.ndarray:
   """By the place among the units that may be chosen."""
   index = np.maximum(np.cumsum(may) - 1, 0)
   start = weights.start * np.exp(-index / weights.reach)
+  start += weights.first * (index == 0)
   end = weights.end * np.exp((index - index[-1]) / weights.reach)
-  return 1 + start + end + weights.first * (index == 0)
+  return 1 + leads * start + end
 
 
 class _WordTable:

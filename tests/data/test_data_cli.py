@@ -100,15 +100,36 @@ def test_build(good, tmp_path):
   )
 
 
-def test_oracles_of_other_scripts_are_found_when_asked_for(tmp_path):
+OTHER_SCRIPTS = {
+  'ru': (['Зима ушла из города.', 'Весна пришла рано.'], ['Весна']),
+  'zh': (['冬天过去了。', '春天来得很早。', '我们很高兴。'], ['春天来了']),
+  'de': (['Es regnete.', 'Die Züge fahren schöner.'], ['Züge schöner']),
+}
+
+
+@pytest.mark.parametrize('language', OTHER_SCRIPTS)
+def test_oracles_of_other_languages_have_words_of_all_scripts(
+  tmp_path, language
+):
+  """At d5533f8 they were empty unless --unicode was given."""
   source, target = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
-  row = {'article': ['Зима ушла.', 'Весна пришла.'], 'highlights': ['Весна']}
+  article, highlights = OTHER_SCRIPTS[language]
+  row = {'article': article, 'highlights': highlights, 'language': language}
   source.write_text(json.dumps(row) + '\n')
-  for arguments, expected in (((), ()), (('--unicode',), (1,))):
+  for arguments in ((), ('--unicode',), ('--metric', 'rouge-1.5.5-unstemmed')):
     result = _run('build', source, target, '--processes', 1, *arguments)
     assert result.exit_code == 0, result.output
     [(_, oracle)] = load_records(target)
-    assert oracle == expected
+    assert oracle == (1,)
+
+
+def test_scripts_are_told_where_languages_are_not(tmp_path):
+  source, target = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+  row = {'article': ['ཀཁག ངཅཆ', 'ཉཏཐ དནཔ'], 'highlights': ['ཉཏཐ']}
+  source.write_text(json.dumps(row) + '\n')
+  assert _run('build', source, target, '--processes', 1).exit_code == 0
+  [(_, oracle)] = load_records(target)
+  assert oracle == (1,)
 
 
 def test_build_for_extractive_models_with_given_oracles(bad, tmp_path):
