@@ -65,13 +65,13 @@ def stepwise_loss(
     step = _sample_step(step_rng, targets)
     targets, contexts = take(targets, step), take(contexts, step)
     gains = None if gains is None else take(gains, step)
-  encode_rng, step_rngs = _split(rng, targets.shape[1])
+  encode_rng, score_rng = _split(rng)
   memory = _apply(model, params, encode_rng, 'encode', batch)
-
-  def score(context: Array, step_rng: Array | None) -> Array:
-    return _apply(model, params, step_rng, 'score', memory, context)
-
-  logits = jax.vmap(score, in_axes=(1, 0), out_axes=1)(contexts, step_rngs)
+  # Steps are rows: the gradient of a weight is one product over all of them.
+  rows = jax.tree.map(lambda x: _repeat_rows(x, targets.shape[1]), memory)
+  context = contexts.reshape(-1, contexts.shape[2])
+  logits = _apply(model, params, score_rng, 'score', rows, context)
+  logits = logits.reshape(*targets.shape, -1)
   candidates = _candidates(batch.valid, never)
   if gains is None:
     return cross_entropy(logits, targets, candidates)
@@ -98,8 +98,7 @@ def extractive_loss(
   """
   if batch.targets is None:
     raise InputError('a batch without targets has nothing to learn.')
-  encode_rng, step_rngs = _split(rng, 1)
-  score_rng = None if step_rngs is None else step_rngs[0]
+  encode_rng, score_rng = _split(rng)
   memory = _apply(model, params, encode_rng, 'encode', batch)
   logits = _apply(model, params, score_rng, 'score', memory, None)
   units = jnp.arange(batch.valid.shape[1])
@@ -220,12 +219,19 @@ def _sample_step(
   return jnp.minimum((uniform * count).astype(jnp.int32), count - 1)
 
 
-def _split(rng: Array | None, steps: int) -> tuple[Array | None, Array | None]:
-  """Dropout keys of `encode` and of `steps` calls of `score`."""
+def _split(rng: Array | None) -> tuple[Array | None, Array | None]:
+  """Dropout keys of `encode` and of `score`."""
   if rng is None:
     return None, None
-  keys = jax.random.split(rng, 1 + steps)
-  return keys[0], keys[1:]
+  encode, score = jax.random.split(rng)
+  return encode, score
+
+
+def _repeat_rows(values: Array, times: int) -> Array:
+  """Every row some times in a row; rows of a device stay there."""
+  shape = (values.shape[0], times, *values.shape[1:])
+  repeated = jnp.broadcast_to(values[:, None], shape)
+  return repeated.reshape(-1, *values.shape[1:])
 
 
 def _apply(
