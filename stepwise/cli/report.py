@@ -140,6 +140,7 @@ def _report_games(
     zip(games, plans, strict=True)
   ):
     written = write_report(game, entries, writer, planner=planner)
+    warn(f'{game.id}: {each}' for each in written.warnings)
     if html:
       save_page(html, render_report(written))
     if as_json:

@@ -45,6 +45,19 @@ class GameReport:
   def text(self) -> str:
     return ' '.join(s.text for s in self.sentences if s.text)
 
+  @property
+  def warnings(self) -> tuple[str, ...]:
+    """What the text does not say although it was planned, in a sentence."""
+    entries = [entry for each in self.sentences for entry in each.entries]
+    unsaid = [entry.relation for entry in entries if entry.stated is False]
+    if not unsaid:
+      return ()
+    first = ' '.join(map(str, unsaid[0]))
+    return (
+      f'{len(unsaid)} of {len(entries)} planned entries were not found in what '
+      f'{self.realizer} wrote, first {first}: check the text.',
+    )
+
   def to_dict(self) -> dict[str, Any]:
     """Plain values for JSON; `plan` is in the layout of files of plans."""
     return {
@@ -52,6 +65,7 @@ class GameReport:
       'planner': self.planner,
       'realizer': self.realizer,
       'text': self.text,
+      'warnings': list(self.warnings),
       'plan': [[list(e.relation) for e in s.entries] for s in self.sentences],
       'sentences': [
         {

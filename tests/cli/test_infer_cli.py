@@ -14,6 +14,7 @@ from stepwise.checkpoints import load_bundle, save_bundle
 from stepwise.cli.main import app
 from stepwise.inference import PredictConfig
 from stepwise.models import NEWS_DECODING
+from stepwise.summarization import _models
 from stepwise.training import ModelSpec, resolve_model
 from tests.summarization.tiny_bundles import tiny_bundle
 from tests.training.processes import kill_when, run, start
@@ -140,6 +141,19 @@ def test_headings_are_not_chosen(bundle, tmp_path):
   path.write_text(json.dumps({'article': article}) + '\n')
   assert infer(bundle, path, out).exit_code == 0
   assert set(rows(out)[0]['units']) <= {1, 3}
+
+
+def test_the_packaged_model_has_a_name(tmp_path, monkeypatch):
+  """At d5533f8 `default` was looked for as a folder."""
+  folder = tiny_bundle(tmp_path / 'tiny')
+  monkeypatch.setattr(_models, 'default_folder', lambda: folder)
+  articles = write_articles(tmp_path / 'in.jsonl', 3)
+  found = []
+  for name in ('default', 'auto', folder):
+    out = tmp_path / 'out.jsonl'
+    assert infer(name, articles, out).exit_code == 0
+    found.append([sorted(row['units']) for row in rows(out)])
+  assert found[0] == found[1] == found[2]
 
 
 def test_rankers_have_no_settings(tmp_path):

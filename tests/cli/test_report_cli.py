@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from stepwise._errors import InputError
+from stepwise.cli import report
 from stepwise.cli.main import app
 from stepwise.rotowire import parse_game
 from stepwise.tables import plan_to_json
@@ -44,12 +45,32 @@ def test_text(game, usual):
   assert result.stdout.count('\n') == 1
 
 
+class Wrong:
+  """Writes a game that was not played."""
+
+  name = 'wrong'
+
+  def realize(self, games, plans):
+    return [tuple('Lund had 3 points.' for _ in plan) for plan in plans]
+
+
+def test_a_wrong_text_is_warned_of(game, usual, monkeypatch):
+  """At d5533f8 the text of a learned realizer came without a word."""
+  assert invoke(game, '--plan', usual).stderr == ''
+  monkeypatch.setattr(report, '_realizer', lambda *_: Wrong())
+  result = invoke(game, '--plan', usual, '--realizer', 'mini')
+  assert result.exit_code == 0
+  assert 'planned entries were not found in what wrong wrote' in result.stderr
+  assert 'stepwise' not in result.stdout
+
+
 HEAVY = {
   *('jax', 'flax', 'gin', 'grain', 'optax', 'orbax', 'tensorflow'),
   *('tokenizers', 'scipy', 'sacrebleu'),
 }
 RUN = """
 import sys
+from stepwise.cli import report
 from stepwise.cli.main import app
 app(sys.argv[1:], standalone_mode=False)
 print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)

@@ -46,6 +46,7 @@ def test_the_usual_plan_is_of_this_game(game):
 def test_entries_are_found_in_their_sentences(game):
   report = write_report(game, plan_game(game), TemplateRealizer())
   assert all(e.stated for s in report.sentences for e in s.entries)
+  assert report.warnings == ()
   content = json.loads(json.dumps(report.to_dict()))
   assert parse_plan(content) == plan_game(game)
   assert content['text'] == ' '.join(s['text'] for s in content['sentences'])
@@ -67,6 +68,12 @@ def test_what_is_not_said_is_known(game):
   [[first], [second]] = [s.entries for s in report.sentences]
   assert first.stated is False
   assert second.stated is None
+  [warning] = report.warnings
+  assert warning == (
+    '1 of 2 planned entries were not found in what lies wrote, first J.T. Lund'
+    ' 31 PLAYER-PTS: check the text.'
+  )
+  assert report.to_dict()['warnings'] == [warning]
 
 
 def test_texts_without_a_stop(game):
