@@ -121,10 +121,11 @@ def repeated_update(name: str, products: str = 'auto') -> Callable[[], Any]:
 def repeated_inference(bundle: str, source: str) -> Callable[[], Any]:
   """`stepwise infer`, without the start of a process."""
   folder = tempfile.TemporaryDirectory()
-  target = Path(folder.name) / 'out.jsonl'
   write = _writer(bundle, Path(source))
 
   def run() -> None:
+    # Not outside: the folder lives as long as somebody knows it.
+    target = Path(folder.name) / 'out.jsonl'
     target.unlink(missing_ok=True)
     write(target)
 
