@@ -79,11 +79,11 @@ def test_the_papers_hyper_parameters():
     assert hyper_parameters('cnn_dailymail', f'{prefix}hibert') == hibert
     assert hyper_parameters('cnn_dailymail', f'{prefix}etcsum') == etcsum
   planner = hyper_parameters('rotowire', 'stepwise_hibert')
-  assert planner == (766_000, 128, 0.01, 'inverse_sqrt', 'validation/loss')
+  assert planner == (766_000, 128, 0.01, 'inverse_sqrt', 'validation/auc')
   planner = hyper_parameters('rotowire', 'stepwise_etcsum')
-  assert planner == (5000, 512, 2.5e-5, 'constant', 'validation/loss')
+  assert planner == (5000, 512, 2.5e-5, 'constant', 'validation/auc')
   realizer = hyper_parameters('rotowire', 'realizer')
-  assert realizer == (36_000, 512, 0.05, 'inverse_sqrt', 'validation/loss')
+  assert realizer == (36_000, 512, 0.05, 'inverse_sqrt', 'validation/bleu')
 
 
 @pytest.mark.parametrize('path', PLANNERS, ids=name)

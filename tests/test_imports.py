@@ -57,7 +57,7 @@ ARROWS: dict[str, set[str]] = {
   },
   'realization': {
     *('layers', 'models', 'checkpoints', 'training', 'data', 'tables'),
-    *('rotowire', 'extraction', 'pages'),
+    *('rotowire', 'extraction', 'evaluation', 'pages'),
   },
   # `rotowire_realize` has the examples of the realizer.
   'tasks': {

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -86,6 +87,41 @@ def test_packages_import(package, run):
 def test_the_vocabulary_is_found(run):
   code = 'from stepwise.data import wordpiece; wordpiece()'
   assert run('-c', code).returncode == 0
+
+
+def test_run_files_are_found(run):
+  """`stepwise gin` names those of the wheel, and a run is read from them."""
+  done = run('-m', 'stepwise.cli.main', 'gin')
+  folder = Path(done.stdout.strip())
+  assert folder.parent.name == 'run_files'
+  assert not folder.is_relative_to(ROOT)
+  names = {path.relative_to(folder) for path in folder.rglob('*.gin')}
+  kept = {path.relative_to(ROOT / 'gin') for path in ROOT.glob('gin/**/*.gin')}
+  assert names == kept
+  code = (
+    'from pathlib import Path; from stepwise.training import *;'
+    'files = ["TRAIN=a", "VALIDATION=b", "DOCUMENTS=c"];'
+    f'path = Path({str(folder)!r}) / "cnn_dailymail" / "stepwise_etcsum.gin";'
+    'print(load_gin(TrainConfig, [path], files).model.name)'
+  )
+  assert run('-c', code).stdout == 'etcsum_base\n'
+
+
+def test_the_source_archive_builds_the_same_wheel(tmp_path, wheel):
+  """It has the run files, and everything else that the wheel is made from."""
+  build = 'from hatchling.build import build_sdist; build_sdist({!r})'
+  subprocess.run(
+    [sys.executable, '-c', build.format(str(tmp_path))],
+    cwd=ROOT,
+    capture_output=True,
+    check=True,
+  )
+  (archive,) = tmp_path.glob('stepwise-*.tar.gz')
+  with tarfile.open(archive) as files:
+    names = {name.partition('/')[2] for name in files.getnames()}
+  for name in zipfile.ZipFile(wheel).namelist():
+    if '.dist-info/' not in name:
+      assert name.removeprefix('stepwise/run_files/') in names
 
 
 def test_the_command_line_works(run):

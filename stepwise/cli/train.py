@@ -27,7 +27,12 @@ from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
   from stepwise.models import ModelConfig
-  from stepwise.training import TrainConfig, TrainingTask, TrainResult
+  from stepwise.training import (
+    CompiledProgram,
+    TrainConfig,
+    TrainingTask,
+    TrainResult,
+  )
 
 Records = Annotated[
   Path | None,
@@ -199,7 +204,11 @@ def _dry_run(config: 'TrainConfig', topology: str | None) -> None:
 
   from stepwise.training import dry_run
 
-  found = dry_run(config, topology, _task(config))
+  def tell(program: 'CompiledProgram') -> None:
+    done = f'{program.name} compiled in {program.seconds:.0f} s'
+    print(f'stepwise: {done}', file=sys.stderr)
+
+  found = dry_run(config, topology, _task, tell)
   table = Table(
     *(
       'program',
@@ -207,21 +216,21 @@ def _dry_run(config: 'TrainConfig', topology: str | None) -> None:
       'tokens',
       'units',
       'TFLOP',
-      'GiB a device',
+      'GiB a chip',
       'of which',
     ),
     'seconds to compile',
   )
   for program in found.programs:
-    whole, part = program.device_bytes, program.temporary_bytes
+    whole, part = found.chip_bytes(program)
     table.add_row(
       program.name,
       f'{program.rows:,}',
       f'{program.tokens:,}',
       f'{program.units:,}',
       f'{program.flops / 1e12:,.1f}',
-      program.reason or f'{(whole or 0) / 2**30:.2f}',
-      '' if part is None else f'{part / 2**30:.2f} temporary',
+      program.reason or f'{whole / 2**30:.2f}',
+      '' if program.reason else f'{part / 2**30:.2f} temporary',
       f'{program.seconds:.0f}',
     )
   console = Console()
@@ -276,9 +285,11 @@ def _writes(config: 'TrainConfig') -> bool:
   return not find_config(config.model.name).chooses_units
 
 
-def _task(config: 'TrainConfig') -> 'TrainingTask | None':
+def _task(config: 'TrainConfig') -> 'TrainingTask':
   if not _writes(config):
-    return None
+    from stepwise.training import selector_task
+
+    return selector_task(config)
   from stepwise.realization.training import realizer_task
 
   return realizer_task(config)

@@ -136,7 +136,7 @@ class Predictor:
 
   Attributes:
     model: its configuration, or that of a baseline.
-    params: its parameters.
+    params: its parameters; their shapes are enough to `trace`.
     config: how it chooses.
     buckets: sizes of batches; jit compiles once for each.
     products: precision of products, as `choose_products` takes it; the model
@@ -157,12 +157,13 @@ class Predictor:
     chosen = choose_products(self.products)
     logging.getLogger(__name__).info('products: %s', chosen)
     model, place = with_products(self.model, chosen), None
+    put = _spread_shapes if _are_shapes(self.params) else jax.device_put
     if self.mesh is not None:
       place = NamedSharding(self.mesh, PartitionSpec())
       if 'sequence' in self.mesh.shape:
         model = model.spread_length()
     object.__setattr__(self, 'model', model)
-    object.__setattr__(self, 'params', jax.device_put(self.params, place))
+    object.__setattr__(self, 'params', put(self.params, place))
     begin, never = self.model.begin_unit, self.config.decode.never
     if self.model.stepwise and begin not in never:
       raise InputError(
@@ -197,7 +198,7 @@ class Predictor:
       (reading.record for reading in readings),
       self.buckets,
       steps=1,
-      batch_size=self._batch_size,
+      batch_size=self.batch_size,
     )
     asked = functools.partial(self._rows, readings, draws=draws, seed=seed)
     found = restore_order(
@@ -228,7 +229,7 @@ class Predictor:
       ],
       self.buckets,
       steps=steps,
-      batch_size=self._batch_size,
+      batch_size=self.batch_size,
     )
     found = restore_order(
       (batch.index, self._ranked(batch)) for batch in grouped
@@ -238,8 +239,32 @@ class Predictor:
       for rows, plan, reading in zip(found, plans, readings, strict=True)
     ]
 
+  def trace(self, size: tuple[int, int]) -> jax.stages.Traced:
+    """The program that chooses, for devices that need not exist.
+
+    Args:
+      size: tokens and units of the documents; nothing is known of the length
+        of their units.
+    """
+    rows = self.batch_size
+    tokens: Any = np.zeros((rows, size[0]), np.int32)
+    valid: Any = np.zeros((rows, size[1]), bool)
+    traced = functools.partial(
+      _choose.trace,
+      self.model,
+      self.model.build(),
+      {'params': self.params},
+      Batch(tokens, tokens - 1, valid),
+      self._constraints([None] * rows, valid),
+      np.float32(self.config.decode.length_alpha),
+      None,
+      self._search_config([]),
+      0,
+    )
+    return traced() if self.mesh is None else on_mesh(self.mesh, traced)()
+
   @property
-  def _batch_size(self) -> int:
+  def batch_size(self) -> int:
     """Rows of a batch, which spread evenly over the devices that share them."""
     if self.mesh is None:
       return self.config.batch_size
@@ -315,7 +340,8 @@ class Predictor:
     """
     decode = self.config.decode
     usual = decode.max_units if self.model.stepwise else self.config.top_k
-    asked = max(self._limits(row.demands)[1] for row in rows if row)
+    limits = [self._limits(row.demands)[1] for row in rows if row]
+    asked = max(limits, default=usual)
     steps = usual if asked <= usual else 1 << (asked - 1).bit_length()
     if self.model.stepwise and self.model.limits.plan:
       steps = min(steps, self.model.limits.plan)
@@ -349,6 +375,17 @@ class Predictor:
         least, most = self._limits(row.demands)
         made['min_units'][index], made['max_units'][index] = least, most
     return constraints
+
+
+def _are_shapes(tree: Any) -> bool:
+  leaves = jax.tree.leaves(tree)
+  return any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in leaves)
+
+
+def _spread_shapes(tree: Any, place: Any) -> Any:
+  return jax.tree.map(
+    lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place), tree
+  )
 
 
 def _demand(made: Any, index: int, row: Reading) -> None:

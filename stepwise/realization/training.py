@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import grain
+import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -13,15 +14,25 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
 from stepwise.data import Buckets
+from stepwise.evaluation import bleu
 from stepwise.models import LossSums, ModelConfig, find_config
 from stepwise.realization._examples import Example, load_examples
-from stepwise.realization.learned import PAD
+from stepwise.realization.learned import (
+  PAD,
+  SearchConfig,
+  TokenClasses,
+  check_texts,
+  search_texts,
+)
 from stepwise.training import (
+  BLEU,
+  Evaluator,
   ModelSpec,
   TrainConfig,
   TrainingTask,
   Validation,
   resolve_model,
+  restack,
 )
 
 Arrays = dict[str, np.ndarray]
@@ -122,7 +133,13 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     examples = _load(path, model)
     size = config.validation_batch
     buckets = config.input.buckets or fitting_buckets(examples)
-    return Validation(lambda rows: _in_order(examples, buckets, size, rows))
+    evaluators = []
+    if config.checkpoints.best_metric == BLEU:
+      lasting = resolve_realizer(config.model.lasting)
+      evaluators.append(bleu_evaluator(lasting, examples, buckets, size))
+    return Validation(
+      lambda rows: _in_order(examples, buckets, size, rows), evaluators
+    )
 
   return TrainingTask(
     model=model,
@@ -136,6 +153,56 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     open_input=open_input,
     open_validation=open_validation,
   )
+
+
+def bleu_evaluator(
+  model: ModelConfig, examples: Sequence[Example], buckets: Buckets, rows: int
+) -> Evaluator:
+  """Corpus BLEU of the sentences that a realizer writes, by its own tokens.
+
+  Every process writes all of them, on one device. Tokens are pieces of words,
+  so this is another number than that of texts; it tells which checkpoint is
+  better.
+
+  Args:
+    model: configuration of the realizer, as it will be used: its layers are
+      not scanned. Parameters may be those of scanned ones.
+    examples: what to write.
+    buckets: sizes of batches.
+    rows: of a batch.
+  """
+  module: Any = model.build()
+  shapes = jax.eval_shape(
+    module.init, jax.random.key(0), *model.smallest_inputs()
+  )
+  shapes = nn.unbox(shapes)['params']
+  config = SearchConfig(max_tokens=buckets.units[-1])
+  end = int(examples[0].targets[-1])
+
+  @jax.jit
+  def write(params: Any, inputs: Any) -> Any:
+    ids = jnp.arange(model.vocab)
+    # Without tries nobody asks what a numeral is.
+    classes = TokenClasses(ids != PAD, ids < 0, ids < 0)
+    return search_texts(module, params, inputs, classes, config, end=end)
+
+  def evaluate(params: Any) -> dict[str, float]:
+    params = jax.device_put(restack(params, shapes))
+    written, wanted = [], []
+    for batch in _in_order(examples, buckets, rows, np.arange(rows)):
+      found = check_texts(write(params, batch['inputs']))
+      written += map(_as_text, np.asarray(found.tokens[:, 0]))
+      wanted += (_as_text(row[row != end]) for row in batch['targets'])
+    pairs = [pair for pair in zip(written, wanted, strict=True) if pair[1]]
+    texts, references = zip(*pairs, strict=True)
+    return {BLEU: bleu(texts, references).score}
+
+  return evaluate
+
+
+def _as_text(tokens: Int[np.ndarray, ' length']) -> str:
+  """Words whose letters are ids."""
+  return ' '.join(str(token) for token in tokens if token != PAD)
 
 
 def _load(path: str, model: ModelConfig) -> list[Example]:

@@ -9,6 +9,7 @@ with needs('train', __name__):
   import orbax.checkpoint as _orbax  # noqa: F401
 
 from stepwise.training._config import (
+  BLEU,
   CheckpointConfig,
   EvaluationConfig,
   InputConfig,
@@ -23,6 +24,11 @@ from stepwise.training._dry_run import (
   DryRun,
   dry_run,
   topology_devices,
+)
+from stepwise.training._evaluators import (
+  Evaluator,
+  auc_evaluator,
+  rouge_evaluator,
 )
 from stepwise.training._flops import product_flops
 from stepwise.training._gin import absolute_folder, load_gin
@@ -53,14 +59,13 @@ from stepwise.training._step import (
 )
 from stepwise.training._store import CheckpointStore
 from stepwise.training._task import (
-  Evaluator,
   TrainingTask,
   Validation,
-  rouge_evaluator,
   selector_task,
 )
 
 __all__ = [
+  'BLEU',
   'CheckpointConfig',
   'CheckpointStore',
   'CompiledProgram',
@@ -83,6 +88,7 @@ __all__ = [
   'TrainingTask',
   'Validation',
   'absolute_folder',
+  'auc_evaluator',
   'draw_history',
   'dry_run',
   'load_gin',

@@ -21,6 +21,9 @@ from stepwise.models import ModelConfig, find_config
 
 SCHEDULES = ('constant', 'inverse_sqrt', 'linear')
 EXAMPLES = ('all', 'steps', 'sample')
+# Metrics that are only measured where they tell the best checkpoint.
+AUC = 'validation/auc'
+BLEU = 'validation/bleu'
 
 
 def _at_least(name: str, value: int, least: int) -> None:
@@ -205,7 +208,11 @@ class CheckpointConfig:
   Attributes:
     every: steps between checkpoints; the last step is always saved.
     keep_last: newest checkpoints to keep, besides the best one.
-    best_metric: a metric of the evaluation that tells which one is best.
+    best_metric: a metric of the evaluation that tells which one is best:
+      'validation/loss', 'validation/accuracy', with documents
+      'validation/rouge1', 'rouge2' and 'rougeLsum'; 'validation/auc' of the
+      next unit of stepwise models; 'validation/bleu' of realizers. The last two
+      are measured only if they are named here.
     best_mode: 'min' or 'max'.
   """
 

@@ -8,7 +8,7 @@ imported.
 import dataclasses
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -16,11 +16,15 @@ from jax.experimental import topologies
 from jax.sharding import NamedSharding
 
 from stepwise._errors import InputError
+from stepwise.layers import make_mesh, on_mesh
 from stepwise.training._config import TrainConfig
-from stepwise.training._flops import product_flops
+from stepwise.training._flops import product_flops, traced_flops
 from stepwise.training._loop import Programs, make_programs
-from stepwise.training._mesh import ROWS, describe_layout
+from stepwise.training._mesh import ROWS, decoding_mesh, describe_layout
 from stepwise.training._task import TrainingTask, selector_task
+
+# Kinds of TPUs whose chips are two devices.
+_TWO_CORES = ('TPU v2', 'TPU v3')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +32,9 @@ class CompiledProgram:
   """What a program needs of a device.
 
   Attributes:
-    name: 'update' or 'validation'.
-    rows: documents that go in, over all devices and micro-batches.
+    name: 'update', 'validation' or 'prediction'.
+    rows: documents that go in, over all micro-batches and all devices; those of
+      one host where each decodes its own.
     tokens, units: of each of them.
     flops: of matrix products, all devices together; of an update thrice those
       of its forward pass, recomputed layers not counted.
@@ -44,7 +49,7 @@ class CompiledProgram:
   tokens: int
   units: int
   flops: float
-  seconds: float
+  seconds: float = 0.0
   device_bytes: int | None = None
   temporary_bytes: int | None = None
   reason: str = ''
@@ -59,12 +64,19 @@ class DryRun:
     accumulate: micro-batches of an update.
     layout: lines on what is spread how.
     programs: every one, for the largest batches.
+    chip_devices: how many devices a chip is to JAX: two of v2 and v3, else one.
   """
 
   mesh: dict[str, int]
   accumulate: int
   layout: tuple[str, ...]
   programs: tuple[CompiledProgram, ...]
+  chip_devices: int = 1
+
+  def chip_bytes(self, program: CompiledProgram) -> tuple[int, int]:
+    """Bytes of a chip that a program needs, and the temporary part of them."""
+    whole, part = program.device_bytes or 0, program.temporary_bytes or 0
+    return self.chip_devices * whole, self.chip_devices * part
 
   @property
   def fits(self) -> bool:
@@ -87,7 +99,8 @@ def topology_devices(name: str) -> list[Any]:
 def dry_run(
   config: TrainConfig,
   topology: str | None = None,
-  task: TrainingTask | None = None,
+  make_task: Callable[[TrainConfig], TrainingTask] = selector_task,
+  on_program: Callable[[CompiledProgram], object] = lambda _: None,
 ) -> DryRun:
   """Compiles the programs of a run for its largest batches.
 
@@ -96,53 +109,96 @@ def dry_run(
   Args:
     config: the run.
     topology: of a TPU slice; None = the devices of this machine.
-    task: what to train; None = the selector that `config` names.
+    make_task: what to train.
+    on_program: told of every program as soon as it is compiled.
   """
   if config.input.buckets is None:
     raise InputError('a dry run reads no records: set InputConfig.buckets.')
-  devices = topology_devices(topology) if topology else None
-  programs = make_programs(config, task or selector_task(config), devices)
+  devices = None
+  if topology:
+    devices, config = topology_devices(topology), _as_on_accelerators(config)
+  programs = make_programs(config, make_task(config), devices)
+  compiled = []
+  for program in _compile_all(config, programs):
+    on_program(program)
+    compiled.append(program)
   return DryRun(
     dict(programs.mesh.shape),
     config.accumulate,
     tuple(describe_layout(programs.shapes.params)),
-    tuple(_compile_all(config, programs)),
+    tuple(compiled),
+    2 if programs.mesh.devices.flat[0].device_kind in _TWO_CORES else 1,
   )
+
+
+def _as_on_accelerators(config: TrainConfig) -> TrainConfig:
+  """What 'auto' means is asked of the processor that compiles: not of this."""
+  if config.model.products != 'auto':
+    return config
+  model = dataclasses.replace(config.model, products='float32')
+  return dataclasses.replace(config, model=model)
 
 
 def _compile_all(
   config: TrainConfig, programs: Programs
 ) -> Iterator[CompiledProgram]:
+  assert config.input.buckets is not None
+  size = config.input.buckets.lengths[-1], config.input.buckets.units[-1]
   shapes = programs.shapes
+
+  def forward(batch: Any) -> float:
+    return product_flops(programs.task.loss, shapes.params, batch)
+
+  rows = config.input.batch_size
+  batch = _batch_shapes(programs, size, rows)
   yield _compile(
-    *('update', programs, config, config.input.batch_size, shapes), passes=3
+    CompiledProgram('update', rows, *size, 3 * forward(batch)),
+    lambda: programs.lower['update'](shapes, batch),
   )
-  if config.evaluation.validation is not None:
-    rows = config.validation_batch
-    yield _compile('validation', programs, config, rows, shapes.params)
+  if config.evaluation.validation is None:
+    return
+  rows = config.validation_batch
+  scored = _batch_shapes(programs, size, rows)
+  yield _compile(
+    CompiledProgram('validation', rows, *size, forward(scored)),
+    lambda: programs.lower['validation'](shapes.params, scored),
+  )
+  if programs.task.predictor is not None:
+    yield _compile_prediction(config, programs, size)
+
+
+def _compile_prediction(
+  config: TrainConfig, programs: Programs, size: tuple[int, int]
+) -> CompiledProgram:
+  """Every host decodes documents of its own: here it is the first one."""
+  devices = list(programs.mesh.devices.flat)
+  host = devices[0].process_index
+  own = [device for device in devices if device.process_index == host]
+  # One of many devices would be another than the first of this machine.
+  mesh = decoding_mesh(config.mesh, own) or make_mesh(1, devices=own)
+  assert programs.task.predictor is not None
+  predictor = programs.task.predictor(programs.shapes.params, mesh)
+  traced = predictor.trace(size)
+  return _compile(
+    CompiledProgram(
+      'prediction', predictor.batch_size, *size, traced_flops(traced.jaxpr)
+    ),
+    on_mesh(mesh, traced.lower),
+  )
 
 
 def _compile(
-  name: str,
-  programs: Programs,
-  config: TrainConfig,
-  rows: int,
-  first: Any,
-  passes: int = 1,
+  program: CompiledProgram, lower: Callable[[], jax.stages.Lowered]
 ) -> CompiledProgram:
-  assert config.input.buckets is not None
-  size = config.input.buckets.lengths[-1], config.input.buckets.units[-1]
-  batch = _batch_shapes(programs, size, rows)
-  forward = product_flops(programs.task.loss, programs.shapes.params, batch)
+  """The program with what it needs, or why it cannot be compiled."""
   started = time.monotonic()
-  lowered = programs.lower[name](first, batch)
+  lowered = lower()
   try:
     needs = _memory(lowered.compile())
   except jax.errors.JaxRuntimeError as error:
     needs: dict[str, Any] = {'reason': _reason(error)}
   seconds = time.monotonic() - started
-  flops = passes * forward
-  return CompiledProgram(name, rows, *size, flops, seconds, **needs)
+  return dataclasses.replace(program, seconds=seconds, **needs)
 
 
 def _batch_shapes(programs: Programs, size: tuple[int, int], rows: int) -> Any:

@@ -40,7 +40,12 @@ def product_flops(function: Callable[..., Any], *arguments: Any) -> float:
   >>> product_flops(many, jnp.ones((5, 5)))
   1750.0
   """
-  return _count(jax.make_jaxpr(function)(*arguments).jaxpr)
+  return traced_flops(jax.make_jaxpr(function)(*arguments))
+
+
+def traced_flops(program: Any) -> float:
+  """The same of a program that was traced, a closed jaxpr."""
+  return _count(program.jaxpr)
 
 
 def _count(jaxpr: Any) -> float:

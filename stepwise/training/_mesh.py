@@ -103,12 +103,17 @@ def _axes(spec: PartitionSpec) -> list[str]:
   return sorted({axis for axes in found for axis in axes if axis})
 
 
-def decoding_mesh(config: MeshConfig) -> Mesh | None:
-  """Devices of this process that decode for it; None = one is enough.
+def decoding_mesh(config: MeshConfig, devices: Any = None) -> Mesh | None:
+  """Devices of a process that decode for it; None = one is enough.
 
   They share documents, and the tokens of a document as in training.
+
+  Args:
+    config: the mesh of the run.
+    devices: of the process; None = this one's.
   """
-  here, sequence = jax.local_device_count(), config.sequence
+  devices = jax.local_devices() if devices is None else devices
+  here, sequence = len(devices), config.sequence
   if config.data is not None:
     wanted = config.data * config.fsdp * sequence * config.model
     here = min(here, wanted)
@@ -121,7 +126,7 @@ def decoding_mesh(config: MeshConfig) -> Mesh | None:
     return None
   return make_mesh(
     here // sequence,
-    devices=jax.local_devices(),
+    devices=devices,
     sequence=sequence if sequence > 1 else None,
   )
 

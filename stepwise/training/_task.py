@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import grain
-import jax
 import numpy as np
 from flax import linen as nn
 from jax.sharding import Mesh
 
 from stepwise._errors import InputError
 from stepwise._typing import Array
-from stepwise.data import Buckets
-from stepwise.documents import read_documents
-from stepwise.evaluation import KINDS, MEASURES, rouge_scores
-from stepwise.inference import PredictConfig, Predictor, Reading
-from stepwise.models import Batch, Loss, ModelConfig
-from stepwise.training._config import TrainConfig, resolve_model
+from stepwise.inference import Predictor
+from stepwise.models import Batch, Loss
+from stepwise.training._config import AUC, TrainConfig, resolve_model
+from stepwise.training._evaluators import (
+  Evaluator,
+  auc_evaluator,
+  rouge_evaluator,
+)
 from stepwise.training._input import (
   Arrays,
-  Labelled,
   empty_batch,
   load_labelled,
   open_batches,
@@ -29,11 +29,7 @@ from stepwise.training._input import (
   validation_examples,
 )
 from stepwise.training._mesh import decoding_mesh
-from stepwise.training._processes import sum_of_processes
 from stepwise.training._step import row_tokens
-
-# Takes the parameters as numpy arrays, returns named numbers.
-Evaluator = Callable[[Any], dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -66,6 +62,8 @@ class TrainingTask:
     open_input: reads the examples; an iterator over the given rows of training
       batches, with `get_state` and `set_state`.
     open_validation: reads those of validation; None if there are none.
+    predictor: how a run decodes, with parameters or their shapes and devices of
+      a process; None if it does not.
   """
 
   model: Any
@@ -78,6 +76,7 @@ class TrainingTask:
   empty: Callable[[tuple[int, int], int], Arrays]
   open_input: Callable[[np.ndarray], grain.DatasetIterator[Arrays]]
   open_validation: Callable[[], Validation | None]
+  predictor: Callable[[Any, Mesh | None], Predictor] | None = None
 
 
 def selector_task(config: TrainConfig) -> TrainingTask:
@@ -104,17 +103,21 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     examples = validation_examples(labelled, config.input)
     size = config.validation_batch
     evaluators = []
+    how = evaluation.predict, examples.buckets, decoding_mesh(config.mesh)
     if evaluation.documents is not None:
-      documents, predict = evaluation.documents, evaluation.predict
-      evaluators = [
-        rouge_evaluator(
-          *(model, labelled, documents, predict, examples.buckets),
-          decoding_mesh(config.mesh),
-        )
-      ]
+      made = rouge_evaluator(model, labelled, evaluation.documents, *how)
+      evaluators.append(made)
+    if config.checkpoints.best_metric == AUC:
+      evaluators.append(auc_evaluator(model, labelled, *how))
     return Validation(
       lambda rows: validation_batches(examples, size, rows), evaluators
     )
+
+  def predictor(params: Any, mesh: Mesh | None) -> Predictor:
+    buckets = config.input.buckets
+    assert buckets is not None, 'dry_run'
+    predict, products = config.evaluation.predict, config.model.products
+    return Predictor(model, params, predict, buckets, products, mesh)
 
   return TrainingTask(
     model=model,
@@ -129,61 +132,5 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     ),
     open_input=open_input,
     open_validation=open_validation,
+    predictor=predictor,
   )
-
-
-def rouge_evaluator(
-  model: ModelConfig,
-  labelled: Sequence[Labelled],
-  documents: str,
-  config: PredictConfig,
-  buckets: Buckets,
-  mesh: Mesh | None = None,
-) -> Evaluator:
-  """Mean F1 of ROUGE-1.5.5 (0 to 100) of decoded summaries.
-
-  Every process decodes its share of the documents, on its own devices.
-
-  Args:
-    model: configuration of the model.
-    labelled: validation records.
-    documents: the file they were built from, with reference summaries.
-    config: how to decode.
-    buckets: sizes of batches.
-    mesh: devices of a process that share its batches; None = one.
-  """
-  readings = _readings(labelled, documents)
-  own = readings[jax.process_index() :: jax.process_count()]
-
-  def evaluate(params: Any) -> dict[str, float]:
-    chosen = Predictor(model, params, config, buckets, mesh=mesh)(own)
-    scores = rouge_scores(
-      [
-        [reading.document.units[unit] for unit in units]
-        for reading, units in zip(own, chosen, strict=True)
-      ],
-      [reading.document.summary for reading in own],
-    )
-    f1 = scores[:, :, MEASURES.index('f1')].sum(axis=0)
-    f1 = 100 * sum_of_processes(f1) / len(readings)
-    return {
-      f'validation/{kind}': float(score)
-      for kind, score in zip(KINDS, f1, strict=True)
-    }
-
-  return evaluate
-
-
-def _readings(labelled: Sequence[Labelled], documents: str) -> list[Reading]:
-  by_id = {
-    document.id: document
-    for document in read_documents(documents, on_error=lambda bad: None)
-  }
-  readings = []
-  for record, _ in labelled:
-    if record.id not in by_id:
-      raise InputError(
-        f'{documents} has no document {record.id!r} of the validation records.'
-      )
-    readings.append(Reading(by_id[record.id], record))
-  return readings

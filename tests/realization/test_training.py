@@ -1,5 +1,6 @@
 """Training the realizer: its loss, its batches, and what it can learn."""
 
+import dataclasses
 import functools
 
 import jax
@@ -10,17 +11,25 @@ from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise.data import Buckets
+from stepwise.evaluation import bleu
 from stepwise.layers import EncoderDecoder, TransformerConfig
+from stepwise.models import RealizerConfig
 from stepwise.realization import Example, InputFormat, save_examples
+from stepwise.realization.learned import (
+  SearchConfig,
+  TokenClasses,
+  search_texts,
+)
 from stepwise.realization.training import (
   ExampleBatches,
   RealizerBatch,
+  bleu_evaluator,
   fitting_buckets,
   pad_examples,
   realizer_loss,
   realizer_task,
 )
-from stepwise.training import InputConfig, ModelSpec
+from stepwise.training import InputConfig, ModelSpec, restack
 from tests.realization.runs import TINY, make_run, write_examples
 
 CONFIG = TransformerConfig(
@@ -83,6 +92,42 @@ def test_gradients_are_finite_with_an_empty_row(params):
   batch = batch_of(EXAMPLES, (5, 5), 4)
   grads = jax.jit(jax.grad(lambda p: loss_of(p, batch).loss))(params)
   assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(grads))
+
+
+def test_bleu_is_that_of_every_sentence_alone():
+  """Batches, padding and scanned layers change nothing of what is written."""
+  model = RealizerConfig(
+    vocab=11, embed=8, heads=2, mlp=12, layers=2, positions=16
+  )
+  built = {
+    scan: dataclasses.replace(model, scan_layers=scan).build()
+    for scan in (False, True)
+  }
+  first = model.smallest_inputs()
+  params = {
+    scan: nn.unbox(jax.jit(module.init)(jax.random.key(0), *first))['params']
+    for scan, module in built.items()
+  }
+  single = restack(params[True], params[False])
+  # The end is token 1, and others than padding may be written.
+  free = jnp.arange(11) > 0
+  classes = TokenClasses(free, free & False, free & False)
+  written = [
+    search_texts(
+      *(built[False], single, jnp.asarray(one.inputs)[None], classes),
+      SearchConfig(max_tokens=5),
+      end=1,
+    ).tokens[0, 0]
+    for one in EXAMPLES
+  ]
+  expected = bleu(
+    [' '.join(str(token) for token in text if token) for text in written],
+    [' '.join(map(str, one.targets[:-1])) for one in EXAMPLES],
+  )
+  evaluate = bleu_evaluator(model, EXAMPLES, Buckets((7,), (5,)), rows=2)
+  assert evaluate(params[True]) == {
+    'validation/bleu': pytest.approx(expected.score)
+  }
 
 
 def many(count):

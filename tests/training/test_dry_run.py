@@ -14,11 +14,12 @@ from stepwise.training import (
   MeshConfig,
   ModelSpec,
   dry_run,
+  resolve_model,
   topology_devices,
 )
 from stepwise.training._dry_run import _batch_shapes
 from stepwise.training._loop import make_programs
-from stepwise.training._mesh import describe_layout
+from stepwise.training._mesh import describe_layout, param_layout
 from stepwise.training._task import selector_task
 from tests.training.runs import tiny_config, with_validation
 
@@ -41,16 +42,38 @@ def config(**changes):
 
 
 def test_a_dry_run_compiles_what_a_run_would():
-  found = dry_run(config(accumulate=2))
+  told = []
+  found = dry_run(config(accumulate=2), on_program=told.append)
+  assert tuple(told) == found.programs
   assert found.fits
   assert found.mesh == {'data': 4, 'fsdp': 1, 'model': 2}
   assert found.accumulate == 2
-  update, validation = found.programs
+  update, validation, prediction = found.programs
   assert (update.name, update.rows, update.tokens) == ('update', ROWS, TOKENS)
   assert (validation.name, validation.rows) == ('validation', 8)
   # Three passes of three times as many rows.
   assert update.flops == pytest.approx(9 * validation.flops)
   assert update.device_bytes > update.temporary_bytes > 0
+  # Eight documents on eight devices; each is encoded once and searched.
+  assert (prediction.name, prediction.rows) == ('prediction', 8)
+  assert prediction.flops > 0
+  assert found.chip_bytes(update)[0] == update.device_bytes
+
+
+def test_the_slice_decides_what_auto_means():
+  """Not the processor of the machine that compiles."""
+  asked = []
+
+  def make_task(run):
+    asked.append(run.model.products)
+    return selector_task(run)
+
+  with pytest.raises(InputError, match='mesh needs 8 devices, there are 4'):
+    dry_run(config(), 'v5e:2x2', make_task)
+  bfloat16 = ModelSpec('hibert_tiny', products='bfloat16')
+  with pytest.raises(InputError, match='mesh needs 8 devices'):
+    dry_run(config(model=bfloat16), 'v5e:2x2', make_task)
+  assert asked == ['float32', 'bfloat16']
 
 
 def test_a_dry_run_needs_sizes():
@@ -167,13 +190,22 @@ def test_tables_and_moments_are_spread(etcsum):
   assert any('fsdp/model' in line for line in lines)
 
 
-def test_a_table_of_30522_rows_is_never_whole():
-  for model in (2, 4, 8):
-    run = config(mesh=MeshConfig(data=8 // model, model=model))
-    programs = make_programs(run, selector_task(run))
-    table = programs.shapes.params['encoder']['sentence']['embeddings']['token']
-    leaf = table['embedding']
-    assert leaf.shape[0] == 30522
-    part = leaf.sharding.shard_shape(leaf.shape)
-    assert part[0] * part[1] * model == leaf.size
-  assert make_mesh(1, 8).shape['model'] == 8
+@pytest.mark.parametrize('rows', [30522, 50265, 50358])
+@pytest.mark.parametrize('model', [2, 4, 8])
+def test_a_table_that_no_mesh_divides_is_never_whole(rows, model):
+  """Its columns are spread where its rows cannot be."""
+  mesh = make_mesh(8 // model, model)
+  sizes = {'encoder.vocab': rows}
+  built = resolve_model(ModelSpec('bertsum_base', sizes=sizes))
+  shapes, shardings = param_layout(built.build(), mesh, built.smallest_inputs)
+  table = find_table(shapes, rows)
+  part = find_table(shardings, rows, shapes).shard_shape(table.shape)
+  assert part[0] * part[1] * model == table.size
+
+
+def find_table(tree, rows, shapes=None):
+  """The leaf where `shapes` has a matrix of so many rows."""
+  shapes = tree if shapes is None else shapes
+  pairs = zip(jax.tree.leaves(tree), jax.tree.leaves(shapes), strict=True)
+  (found,) = [leaf for leaf, shape in pairs if shape.shape[:1] == (rows,)]
+  return found

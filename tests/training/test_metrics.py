@@ -2,11 +2,26 @@
 
 import json
 import sys
+from types import SimpleNamespace
 
+import jax.numpy as jnp
 import pytest
 
 from stepwise._errors import InputError
-from stepwise.training import JsonLinesWriter, MetricWriter, TensorBoardWriter
+from stepwise.data import Buckets
+from stepwise.training import (
+  InputConfig,
+  JsonLinesWriter,
+  MetricWriter,
+  ModelSpec,
+  TensorBoardWriter,
+  selector_task,
+)
+from stepwise.training import _metrics as metrics_module
+from stepwise.training._dry_run import _batch_shapes
+from stepwise.training._loop import make_programs
+from stepwise.training._metrics import SpeedMeter
+from tests.training.runs import tiny_config
 
 
 def write(path, steps, after=0):
@@ -39,3 +54,41 @@ def test_a_missing_library_is_named(tmp_path, monkeypatch):
   monkeypatch.setitem(sys.modules, 'tensorboardX', None)
   with pytest.raises(InputError, match=r'stepwise\[tensorboard\]'):
     TensorBoardWriter(tmp_path)
+
+
+ROWS, TOKENS, UNITS = 3, 29, 5
+
+
+def forward_flops(encoder):
+  """Of BERTSum, from its sizes; every unit stands between two delimiters."""
+  slots, embed = TOKENS + 2 * UNITS, encoder.embed
+  projections = 4 * slots * embed**2
+  scores_and_values = 2 * slots**2 * embed
+  feed_forward = 2 * slots * embed * encoder.mlp
+  layer = projections + scores_and_values + feed_forward
+  document = encoder.layers * layer + UNITS * embed
+  return 2 * ROWS * document
+
+
+def test_the_share_of_the_peak_is_that_of_the_sizes(monkeypatch):
+  """Two updates in four seconds: three passes each, over what was possible."""
+  run = tiny_config(
+    '-',
+    model=ModelSpec('bertsum_tiny'),
+    input=InputConfig(
+      '-', ROWS, buckets=Buckets((TOKENS,), (UNITS,)), plan_steps=2
+    ),
+  )
+  programs = make_programs(run, selector_task(run))
+  clock = iter([10.0, 14.0, 14.0])
+  fake = SimpleNamespace(monotonic=lambda: next(clock))
+  monkeypatch.setattr(metrics_module, 'time', fake)
+  meter = SpeedMeter(programs, 0, peak=1e9)
+  batch = _batch_shapes(programs, (TOKENS, UNITS), ROWS)
+  for tokens in (50, 70):
+    meter.add(batch, jnp.asarray(tokens))
+  numbers = meter.measure(2)
+  work = 2 * 3 * forward_flops(programs.task.model.encoder)
+  assert numbers['train/mfu'] == pytest.approx(work / 4 / 1e9)
+  assert numbers['train/steps_per_second'] == 0.5
+  assert numbers['train/tokens_per_second'] == 30.0

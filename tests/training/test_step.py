@@ -22,9 +22,9 @@ def arrays(tmp_path_factory):
   return TrainingBatches(examples, 4, seed=0, length=9)[0]
 
 
-def gradients(arrays, accumulate, data, model_axis):
+def gradients(arrays, accumulate, data, model_axis, fsdp=1):
   """What one step of plain gradient descent takes away."""
-  mesh, model = make_mesh(data, model_axis), CONFIG.build()
+  mesh, model = make_mesh(data, model_axis, fsdp=fsdp), CONFIG.build()
   optimizer = optax.sgd(1.0)
   shardings = state_shardings(model, optimizer, mesh, CONFIG.smallest_inputs)
   state = init_state(model, optimizer, 0, shardings, CONFIG.smallest_inputs)
@@ -72,17 +72,19 @@ def expected(arrays):
 
 
 @pytest.mark.parametrize(
-  ('accumulate', 'data', 'model'),
+  ('accumulate', 'data', 'model', 'fsdp'),
   [
-    (2, 1, 1),
-    pytest.param(2, 2, 4, marks=pytest.mark.slow),
-    pytest.param(1, 4, 2, marks=pytest.mark.slow),
+    (2, 1, 1, 1),
+    pytest.param(2, 2, 4, 1, marks=pytest.mark.slow),
+    pytest.param(1, 4, 2, 1, marks=pytest.mark.slow),
+    pytest.param(1, 1, 2, 4, marks=pytest.mark.slow),
+    pytest.param(2, 1, 4, 2, marks=pytest.mark.slow),
   ],
 )
 def test_gradients_do_not_depend_on_the_division_of_labour(
-  arrays, expected, accumulate, data, model
+  arrays, expected, accumulate, data, model, fsdp
 ):
-  found, metrics = gradients(arrays, accumulate, data, model)
+  found, metrics = gradients(arrays, accumulate, data, model, fsdp)
   largest = max(abs(g).max() for g in jax.tree.leaves(expected[0]))
   assert largest > 1e-3
   jax.tree.map(

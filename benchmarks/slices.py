@@ -1,0 +1,184 @@
+"""What is the smallest TPU slice that runs each of the paper's systems?
+
+Compiles the update, the validation and the search of every run file, for its
+largest batches, with the real TPU compiler: no TPU is needed, and no data. A
+row is written as soon as it is there, and kept: a benchmark that was stopped
+goes on with the next one.
+"""
+
+import dataclasses
+import hashlib
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import benchmarks._harness as harness  # Before jax.
+
+# isort: split
+from stepwise.models import find_config
+from stepwise.realization.training import realizer_task
+from stepwise.training import (
+  DryRun,
+  TrainConfig,
+  TrainingTask,
+  dry_run,
+  load_gin,
+  selector_task,
+)
+
+GIN = Path(__file__).parents[1] / 'gin'
+RESULT = 'slices.json'
+# From small to large; the first that fits is the answer.
+SLICES = ('v5e:2x2', 'v5e:2x4', 'v5e:4x4', 'v5e:4x8', 'v5e:8x8')
+# Short ones first, so that a stopped benchmark has most rows.
+_FAMILIES = ('bertsum', 'robertasum', 'pointer', 'realizer', 'hibert', 'etcsum')
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+  parser = harness.parser('slices', __doc__)
+  parser.add_argument('--only', default='', help='part of the name of a file')
+  parser.add_argument(
+    '--markdown', action='store_true', help='print the table of the results'
+  )
+  options = parser.parse_args(arguments or sys.argv[1:])
+  path = options.out / RESULT
+  known = json.loads(path.read_text())['rows'] if path.exists() else {}
+  if options.markdown:
+    print(markdown(known))
+    return
+  packages = ['stepwise', 'jax', 'jaxlib', 'flax', 'optax', 'libtpu']
+  content = harness.provenance(
+    'stepwise bench slices', harness.host_name(), packages
+  )
+  for name in run_files(quick=options.quick):
+    config = read_config(name)
+    if options.only not in name or is_current(known.get(name), config):
+      continue
+    shared = shared_row(config, known)
+    row = shared or smallest_slice(config)
+    known[name] = {'digest': digest(config), **content, **row}
+    harness.write_json(path, {'rows': dict(sorted(known.items()))})
+  print(markdown(known))
+
+
+def run_files(*, quick: bool) -> list[str]:
+  """Names of all run files of the paper, or of the two tiny ones."""
+  if quick:
+    return ['hibert_tiny.gin', 'etcsum_tiny.gin']
+  paths = [*GIN.glob('cnn_dailymail/*.gin'), *GIN.glob('rotowire/*.gin')]
+  return sorted((str(path.relative_to(GIN)) for path in paths), key=_order)
+
+
+def _order(name: str) -> tuple[int, bool, str]:
+  family = [i for i, part in enumerate(_FAMILIES) if part in name]
+  return family[0], 'triblk' in name, name
+
+
+def read_config(name: str) -> TrainConfig:
+  anything = [f'{file}=-' for file in ('TRAIN', 'VALIDATION', 'DOCUMENTS')]
+  return load_gin(TrainConfig, [GIN / name], anything)
+
+
+def digest(config: TrainConfig) -> str:
+  """Of everything that a run file says."""
+  text = json.dumps(dataclasses.asdict(config), sort_keys=True, default=str)
+  return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def is_current(row: Mapping[str, Any] | None, config: TrainConfig) -> bool:
+  return row is not None and row['digest'] == digest(config)
+
+
+def shared_row(
+  config: TrainConfig, known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any] | None:
+  """The row of a run that differs in the blocking of trigrams alone.
+
+  Blocking adds an array of a byte for every pair of units to the search.
+  """
+  evaluation = config.evaluation
+  plain = dataclasses.replace(evaluation.predict, trigram_blocking=False)
+  plain_evaluation = dataclasses.replace(evaluation, predict=plain)
+  wanted = digest(dataclasses.replace(config, evaluation=plain_evaluation))
+  for name, row in known.items():
+    if evaluation.predict.trigram_blocking and row['digest'] == wanted:
+      return {**row, 'digest': digest(config), 'programs_of': name}
+  return None
+
+
+def make_task(config: TrainConfig) -> TrainingTask:
+  writes = not find_config(config.model.name).chooses_units
+  return realizer_task(config) if writes else selector_task(config)
+
+
+def smallest_slice(config: TrainConfig) -> dict[str, Any]:
+  """What the run needs on the first slice that it fits."""
+  tried = []
+  for row in _attempts(config):
+    if row['fits']:
+      return {**row, 'too_small': tried}
+    tried.append(row)
+  return {**tried[-1], 'too_small': tried[:-1]}
+
+
+def _attempts(config: TrainConfig) -> Iterator[dict[str, Any]]:
+  micro = config.input.batch_size // config.accumulate
+  for topology in SLICES:
+    rows, columns = map(int, topology.partition(':')[2].split('x'))
+    if micro % (rows * columns):
+      return  # More chips than documents.
+    started = time.process_time()
+    found = dry_run(config, topology, make_task)
+    seconds = time.process_time() - started
+    yield {'topology': topology, **describe(found), 'cpu_seconds': seconds}
+
+
+def describe(found: DryRun) -> dict[str, Any]:
+  return {
+    'chips': math.prod(found.mesh.values()) // found.chip_devices,
+    'mesh': found.mesh,
+    'micro_batches': found.accumulate,
+    'layout': found.layout,
+    'fits': found.fits,
+    'programs': [
+      dataclasses.asdict(program) | {'chip_bytes': found.chip_bytes(program)[0]}
+      for program in found.programs
+    ],
+  }
+
+
+def markdown(rows: Mapping[str, Mapping[str, Any]]) -> str:
+  lines = [
+    '| run file | slice | micro-batches | TFLOP an update | update, GiB a chip'
+    ' | validation | prediction |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+  ]
+  for name in sorted(rows, key=_order):
+    row = rows[name]
+    programs = {program['name']: program for program in row['programs']}
+    cells = [
+      f'`{name}`',
+      row['topology'] if row['fits'] else f'more than {row["topology"]}',
+      f'{row["micro_batches"]}',
+      f'{programs["update"]["flops"] / 1e12:,.1f}',
+      *(
+        _gib(programs.get(kind))
+        for kind in ('update', 'validation', 'prediction')
+      ),
+    ]
+    lines.append(f'| {" | ".join(cells)} |')
+  return '\n'.join(lines)
+
+
+def _gib(program: Mapping[str, Any] | None) -> str:
+  if program is None:
+    return ''
+  return program['reason'] or f'{program["chip_bytes"] / harness.GIB:.2f}'
+
+
+if __name__ == '__main__':
+  main()
