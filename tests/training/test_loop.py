@@ -14,6 +14,7 @@ from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise.inference import PredictConfig
+from stepwise.layers import make_mesh
 from stepwise.models import Batch, find_config
 from stepwise.training import (
   CheckpointConfig,
@@ -195,9 +196,9 @@ def test_several_devices_decode_as_one(records):
   one, four = (
     rouge_evaluator(
       *(config, labelled, documents, PredictConfig(batch_size=2), BUCKETS),
-      devices,
+      mesh,
     )(nn.unbox(params)['params'])
-    for devices in (1, 4)
+    for mesh in (None, make_mesh(4))
   )
   assert one == pytest.approx(four)
   assert one['validation/rouge1'] > 0
