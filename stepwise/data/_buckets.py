@@ -142,7 +142,8 @@ def batches(
   """Streams batches of records of similar size, at most one shape per bucket.
 
   No more records are held than one unfinished batch per bucket; its rows are
-  `batch_size`. `restore_order` undoes the grouping.
+  `batch_size`. What is left at the end fills as few batches as can be.
+  `restore_order` undoes the grouping.
   """
   if batch_size < 1:
     raise InputError(f'batch_size is {batch_size} but must be positive')
@@ -238,8 +239,27 @@ def _grouped(
     waiting[size].append((position, record))
     if len(waiting[size]) == rows:
       yield _batch(waiting.pop(size), size, steps, rows)
-  for size, group in waiting.items():
+  for size, group in _merged(waiting, rows):
     yield _batch(group, size, steps, rows)
+
+
+_Size = tuple[int, int]
+_Group = list[tuple[int, Any]]
+
+
+def _merged(
+  waiting: Mapping[_Size, _Group], rows: int
+) -> Iterator[tuple[_Size, _Group]]:
+  """Full batches but for the last: large records take small ones along."""
+  left = [
+    (size, item)
+    for size in sorted(waiting, reverse=True)
+    for item in waiting[size]
+  ]
+  for start in range(0, len(left), rows):
+    sizes, group = zip(*left[start : start + rows], strict=True)
+    lengths, units = zip(*sizes, strict=True)
+    yield (max(lengths), max(units)), list(group)
 
 
 def _batch(

@@ -28,5 +28,9 @@ def trigram_overlap(
       owners[trigram].add(index)
   overlap = np.zeros((len(units), len(units)), bool)
   for sharing in owners.values():
-    overlap[np.ix_(list(sharing), list(sharing))] = True
+    if len(sharing) == 1:  # Nearly always, and far cheaper so.
+      (index,) = sharing
+      overlap[index, index] = True
+    else:
+      overlap[np.ix_(list(sharing), list(sharing))] = True
   return overlap

@@ -8,7 +8,6 @@ from stepwise.models import ModelConfig
 
 # Sizes of batches where a model sets no limit of its own.
 _MAX_TOKENS, _MAX_UNITS = 8192, 512
-_LEAST_UNITS = 32
 
 
 def reading_limits(model: ModelConfig) -> RecordOptions:
@@ -52,5 +51,5 @@ def make_buckets(model: ModelConfig, tokens: int, units: int) -> Buckets:
     lengths = min(sizes.least, tokens), *grid.lengths
   grain = sizes.multiple
   rounded = {-(-length // grain) * grain for length in lengths}
-  counts = Buckets.geometric(tokens, units, least=_LEAST_UNITS).units
+  counts = Buckets.geometric(tokens, units, least=sizes.least_units).units
   return Buckets(tuple(sorted(rounded)), counts)

@@ -9,8 +9,8 @@ else does not compile anything anew.
 import dataclasses
 import functools
 import logging
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import numpy as np
@@ -43,6 +43,7 @@ from stepwise.inference._search import (
 from stepwise.layers import choose_products, on_mesh, with_products
 from stepwise.models import Batch, ModelConfig
 
+_T = TypeVar('_T')
 # No sum of costs is above it, and two of it are still a number.
 _UNLIMITED = 2**30
 # Rounding up shorter units than this saves nothing.
@@ -200,9 +201,13 @@ class Predictor:
       steps=1,
       batch_size=self.batch_size,
     )
-    asked = functools.partial(self._rows, readings, draws=draws, seed=seed)
+    started = (
+      (batch.index, self._start(readings, batch, draws=draws, seed=seed))
+      for batch in grouped
+    )
     found = restore_order(
-      (batch.index, asked(batch.index, batch.arrays)) for batch in grouped
+      (index, map(_Chosen, *jax.device_get(chosen)))
+      for index, chosen in _one_ahead(started)
     )
     stop = self.config.decode.stop_unit if self.model.stepwise else None
     return [
@@ -232,7 +237,7 @@ class Predictor:
       batch_size=self.batch_size,
     )
     found = restore_order(
-      (batch.index, self._ranked(batch)) for batch in grouped
+      (batch.index, jax.device_get(self._ranked(batch))) for batch in grouped
     )
     return [
       rows[: len(plan) + 1, : reading.record.num_units]
@@ -276,7 +281,7 @@ class Predictor:
     """Calls a compiled program, on the mesh if there is one."""
     if self.mesh is not None:
       program = on_mesh(self.mesh, program)
-    return jax.device_get(program(*args))
+    return program(*args)
 
   def _ranked(self, batch: PaddedRecords) -> Any:
     names = 'tokens', 'unit_ids', 'valid', 'plan'
@@ -293,20 +298,21 @@ class Predictor:
       config,
     )
 
-  def _rows(
+  def _start(
     self,
     readings: Sequence[Reading],
-    index: np.ndarray,
-    arrays: dict[str, np.ndarray],
+    batch: PaddedRecords,
     *,
     draws: int,
     seed: int,
-  ) -> Iterator['_Chosen']:
+  ) -> '_Chosen':
+    """Begins to choose; the result is there when it is asked for."""
+    index, arrays = batch.index, batch.arrays
     rows = [readings[position] if position >= 0 else None for position in index]
     # As they are: `Batch.of` would compile a program for every shape.
     read: Any = {k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
     config = self._search_config(rows)
-    chosen = self._run(
+    return self._run(
       _choose,
       self.model,
       self.model.build_for(longest_unit(arrays['unit_ids'])),
@@ -318,7 +324,6 @@ class Predictor:
       config,
       draws,
     )
-    return (_Chosen(*row) for row in zip(*chosen, strict=True))
 
   def _limits(self, demands: Demands) -> tuple[int, int]:
     """Least and most units of a plan."""
@@ -453,6 +458,15 @@ def _rank(
   room = dataclasses.replace(config, max_units=config.max_units + 1)
   reader = read_documents(model, variables, batch, room, module)
   return rank_units(reader, batch.valid, config, batch.plan)
+
+
+def _one_ahead(items: Iterable[_T]) -> Iterator[_T]:
+  """The same items, each asked for before its predecessor is given away."""
+  held: list[_T] = []
+  for item in items:
+    yield from held
+    held = [item]
+  yield from held
 
 
 def _with_plan(record: Record, plan: Sequence[int]) -> dict[str, np.ndarray]:

@@ -45,12 +45,14 @@ class BatchSizes(NamedTuple):
     ratio: of one length to the next shorter one.
     multiple: lengths are multiples of it.
     one_length: the work does not depend on the length: the longest serves all.
+    least_units: units of the smallest batch.
   """
 
   least: int = 32
   ratio: float = 2.0
   multiple: int = 1
   one_length: bool = False
+  least_units: int = 32
 
 
 class PretrainedParts(NamedTuple):

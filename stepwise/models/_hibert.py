@@ -74,8 +74,10 @@ class HiBERTConfig(ModelConfig):
   @property
   def batch_sizes(self) -> BatchSizes:
     if window := self.encoder.window:
-      # Its work is that of its windows.
-      return BatchSizes(least=window, ratio=1.5, multiple=window)
+      # Its work is that of its windows; units cost little.
+      return BatchSizes(
+        least=window, ratio=1.25, multiple=window, least_units=64
+      )
     # Its work depends on units alone: more lengths would only be compiled.
     return BatchSizes(one_length=True)
 

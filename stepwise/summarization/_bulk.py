@@ -16,8 +16,9 @@ from stepwise.summarization._base import Summarizer
 from stepwise.summarization._options import SummaryOptions
 from stepwise.summarization._result import Summary
 
-# Batches between two writes: a killed run repeats no more than these.
-_BATCHES_PER_WRITE = 8
+# Batches between two writes: a killed run repeats no more than these, and of
+# fewer more rows would stay empty.
+_BATCHES_PER_WRITE = 32
 
 
 class BulkReport(NamedTuple):
