@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +57,18 @@ def main(arguments: Sequence[str] = ()) -> None:
       ],
     }
   harness.write_json(options.out / RESULT, content)
+  print(markdown(content))
+
+
+def markdown(content: Mapping[str, Any]) -> str:
+  lines = [
+    '| examples | documents a second | of one core, by its own time |',
+    '| --- | --- | --- |',
+  ]
   for row in content['rows']:
-    print(json.dumps(row))
+    wall, own = row['documents_per_second'], row['documents_per_core_second']
+    lines.append(f'| `{row["examples"]}` | {wall:,.0f} | {own:,.0f} |')
+  return '\n'.join(lines)
 
 
 def invented_records(folder: Path, count: int = 200) -> Path:
@@ -87,10 +97,10 @@ def measure(
     ModelSpec('hibert_tiny'),
     OptimizerConfig(learning_rate=1.0),
     InputConfig(str(records), batch, mode),
-    steps=batches + 1,
+    steps=batches,
   )
   made = selector_task(config).open_input(np.arange(batch))
-  next(made)  # Threads have begun.
+  # Threads begin with the first batch: none was prepared before.
   tokens, wall, own = 0, time.perf_counter(), time.process_time()
   for _ in range(batches):
     tokens += int((next(made)['unit_ids'] >= 0).sum())
