@@ -17,6 +17,8 @@ from stepwise._rouge import find_metric
 THRESHOLD = 0.1
 # Of Brin & Page (1998), in both methods: the walk follows a link so often.
 DAMPING = 0.85
+# Graphs grow with the square of their units.
+GRAPH_UNITS = 2000
 # Products are made for so many units at a time.
 _BLOCK = 512
 
@@ -31,7 +33,8 @@ def rank(
   `lexrank` (Erkan & Radev, 2004) walks between units whose tf-idf vectors have
   a cosine above 0.1, idf being that of this document; `textrank` (Mihalcea &
   Tarau, 2004) between units by the words they share; `lead` prefers the first.
-  Memory is a number of four bytes for every pair of units.
+  A graph has 2,000 units at most: longer documents are cut into parts, and
+  units compared within theirs: time and memory grow no faster than the text.
 
   >>> units = ['It rained.', 'Rain fell on the town.', 'The town slept.']
   >>> int(rank(units).argmax())
@@ -42,7 +45,12 @@ def rank(
   if not units:
     return np.zeros(0)
   tokenize = find_metric('rouge-1.5.5-unicode').tokenize
-  return METHODS[method]([tokenize(unit) for unit in units])
+  lines = [tokenize(unit) for unit in units]
+  size = len(units) if method == 'lead' else GRAPH_UNITS
+  parts = (lines[start : start + size] for start in range(0, len(units), size))
+  return np.concatenate(
+    [METHODS[method](part) * (len(part) / len(units)) for part in parts]
+  )
 
 
 def _lead(lines: Lines) -> Float[np.ndarray, ' units']:

@@ -2,18 +2,36 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
-from stepwise.documents import Document, language_name
+from stepwise.documents import PROSE, Document, count_words, language_name
 from stepwise.summarization._base import Chosen, Summarizer
 from stepwise.summarization._options import SummaryOptions
 from stepwise.summarization._rankers import RankSummarizer
 from stepwise.summarization._requests import Request
 from stepwise.summarization._summarizer import ModelSummarizer
 
+# A line without a stop that is longer is a caption more often than a heading.
+_HEADING_WORDS = 6
+# A section has at least so many sentences.
+_SECTION_SENTENCES = 2
+
+
+class _Plan(NamedTuple):
+  """Who chooses, and why."""
+
+  chooser: Literal['model', 'both', 'ranker']
+  reason: str
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class AutoSummarizer(Summarizer):
   """The packaged model for what it was trained on, a ranker for the rest.
+
+  The model knows news, which is one piece. Of a text with sections, such as a
+  report or a paper, it likes much that is no news there, so what it likes is
+  weighed with what the text says, as it is where words are counted.
 
   Attributes:
     load: gives the model; called only if some text is for it.
@@ -34,19 +52,30 @@ class AutoSummarizer(Summarizer):
     options: SummaryOptions,
     batch_size: int | None,
   ) -> list[Chosen]:
-    reasons = [self._against_model(each.document) for each in requests]
+    plans = [self._plan(each.document) for each in requests]
     found: dict[int, Chosen] = {}
-    for summarizer, wanted in ((self.ranker, True), (None, False)):
-      places = [i for i, why in enumerate(reasons) if bool(why) == wanted]
-      if places:
-        chooser = summarizer or self.load()
-        group = [requests[place] for place in places]
-        chosen = chooser.choose(group, options, batch_size)
-        found |= dict(zip(places, chosen, strict=True))
+    for name in sorted({plan.chooser for plan in plans}):
+      places = [i for i, plan in enumerate(plans) if plan.chooser == name]
+      group = [requests[place] for place in places]
+      chosen = self._chooser(name).choose(group, options, batch_size)
+      found |= dict(zip(places, chosen, strict=True))
     return [
-      found[place]._replace(reason=self._reason(found[place].model, why))
-      for place, why in enumerate(reasons)
+      found[place]._replace(reason=f'{found[place].model}{plan.reason}')
+      for place, plan in enumerate(plans)
     ]
+
+  def _chooser(self, name: str) -> Summarizer:
+    if name == 'ranker':
+      return self.ranker
+    model = self.load()
+    return model if name == 'model' else dataclasses.replace(model, covers=True)
+
+  def _plan(self, document: Document) -> '_Plan':
+    if why := self._against_model(document):
+      return _Plan('ranker', f', as {why}; default is for short English texts.')
+    if has_sections(document):
+      return _Plan('both', ' and coverage, as the text has sections.')
+    return _Plan('model', ', as the text is short and English.')
 
   def _against_model(self, document: Document) -> str:
     """Why the ranker is better; empty if the model is."""
@@ -57,7 +86,18 @@ class AutoSummarizer(Summarizer):
       return f'the text has {units} sentences'
     return ''
 
-  def _reason(self, name: str, why: str) -> str:
-    if why:
-      return f'{name}, as {why}; default is for short English texts.'
-    return f'{name}, as the text is short and English.'
+
+def has_sections(document: Document) -> bool:
+  """Whether headings divide a text, besides the one above it."""
+  kinds = [document.kind(unit) for unit in range(len(document.spans))]
+  headings = [
+    unit
+    for unit, kind in enumerate(kinds)
+    if kind == 'heading' and any(each in PROSE for each in kinds[:unit])
+  ]
+  for start, stop in pairwise([*headings, len(kinds)]):
+    text = document.text[slice(*document.spans[start])]
+    sentences = sum(kind in PROSE for kind in kinds[start:stop])
+    if count_words(text) <= _HEADING_WORDS and sentences >= _SECTION_SENTENCES:
+      return True
+  return False

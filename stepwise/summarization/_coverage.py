@@ -18,8 +18,6 @@ from stepwise._rouge import find_metric
 from stepwise.ranking import rank
 from stepwise.summarization._requests import Request
 
-# Graphs of units are built for so many at a time: they grow with the square.
-_GRAPH_UNITS = 2000
 # The beginning of a text, of which is asked whether it says what follows.
 _LEAD_UNITS = 5
 # A budget is spent when less is left than this share of a usual sentence.
@@ -94,15 +92,8 @@ def cover(
 def centrality(
   units: Sequence[str], method: str = 'lexrank'
 ) -> Float[np.ndarray, ' units']:
-  """How central every unit is, from 0 to 1, in time linear in their number.
-
-  Long texts are cut into parts, and units compared within their part.
-  """
-  parts = [
-    _percentiles(rank(units[start : start + _GRAPH_UNITS], method))
-    for start in range(0, len(units), _GRAPH_UNITS)
-  ]
-  return np.concatenate(parts)
+  """How central every unit is, as a share of the units that are less so."""
+  return _percentiles(rank(units, method))
 
 
 def _percentiles(scores: Float[np.ndarray, ' units']) -> np.ndarray:

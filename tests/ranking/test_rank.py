@@ -1,6 +1,7 @@
 """Centrality equals a plain solution of its definition."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -139,3 +140,25 @@ def test_words_are_filled_up_by_later_units_that_fit():
 def test_where_nothing_fits_the_shortest_is_taken():
   assert fit_words(np.array([0.5, 0.5]), [9, 7], 3) == [1]
   assert fit_words(np.zeros(0), [], 3) == []
+
+
+@pytest.mark.parametrize('method', GRAPHS)
+def test_long_documents_are_ranked_in_parts(method, monkeypatch):
+  monkeypatch.setattr(ranking, 'GRAPH_UNITS', 4)
+  first, rest = rank(UNITS[:4], method), rank(UNITS[4:], method)
+  expected = np.concatenate([first * 4 / 7, rest * 3 / 7])
+  np.testing.assert_allclose(rank(UNITS, method), expected, rtol=1e-6)
+  lead = rank(UNITS, 'lead')
+  assert lead.tolist() == sorted(lead, reverse=True)
+
+
+@pytest.mark.parametrize('method', GRAPHS)
+def test_memory_is_not_quadratic(method, monkeypatch):
+  """A graph of all pairs would have nine million bytes."""
+  monkeypatch.setattr(ranking, 'GRAPH_UNITS', 100)
+  units = [f'rain fell on day {day}' for day in range(1500)]
+  tracemalloc.start()
+  rank(units, method)
+  _, peak = tracemalloc.get_traced_memory()
+  tracemalloc.stop()
+  assert peak < 1500 * 1500 * 2

@@ -7,6 +7,7 @@ import pytest
 import stepwise
 from stepwise.documents import PROSE
 from stepwise.summarization import default_folder
+from stepwise.summarization._auto import has_sections
 from stepwise.summarization._texts import as_document
 
 FOLDER = Path(__file__).parents[1] / 'testdata' / 'documents'
@@ -28,6 +29,22 @@ def test_summaries_are_those_that_were_read(name):
   summary = stepwise.summarize(FOLDER / name)
   assert lines(summary) == golden.splitlines()
   assert summary.model == ('coverage' if name == 'german.txt' else 'default')
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_sections_are_known(name):
+  divided = name in ('report.md', 'paper.txt', 'minutes.txt', 'page.html')
+  assert has_sections(as_document(FOLDER / name)) == divided
+  reason = stepwise.summarize(FOLDER / name).reason
+  assert ('has sections' in reason) == divided
+
+
+def test_a_line_in_a_story_makes_no_section():
+  story = 'It rained all day.\n\n{}\n\nNobody came.\n\nThe match was off.'
+  assert has_sections(as_document(story.format('A wet day')))
+  caption = 'The mayor and his guests look at the flooded lawn'
+  assert not has_sections(as_document(story.format(caption)))
+  assert not has_sections(as_document('A wet day\n\nIt rained.\n\nWe left.'))
 
 
 @pytest.mark.parametrize('model', ['default', 'coverage'])
