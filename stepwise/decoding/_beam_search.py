@@ -129,7 +129,7 @@ def beam_search(
   first_stage, *stages = _stages(plan.shape[1], starts_empty, config)
   seen = plan[:, : first_stage.slots]
   logits, state = _checked_score(search, seen, state)
-  state = jax.tree.map(lambda x: x[:, None], state)
+  state = jax.tree.map(lambda x: x[None], state)
   beams = _initial_beams(plan, documents, state)
   noise = _noise(rng, 0, (config.beam_size, valid.shape[1]))
   beams, first = _advance_all(beams, logits[:, None], noise, search)
@@ -203,7 +203,9 @@ class _Beams(NamedTuple):
   origins: Int[Array, '*batch beams steps']  # beam that decided each slot
   stopped: Bool[Array, '*batch beams']
   ended: Bool[Array, '*batch beams']
-  state: Any  # what the model has read of each plan
+  # What the model has read of each plan; beams come first, then the batch: as
+  # the model is called for all beams, so that nothing is turned over.
+  state: Any
 
 
 class _Search(NamedTuple):
@@ -299,7 +301,9 @@ def _step(
 
   def run(beams: _Beams) -> tuple[_Beams, _Beliefs]:
     seen = beams.plans[:, :, :slots]
-    score = jax.vmap(search.score, in_axes=(None, 1, 1, None), out_axes=1)
+    score = jax.vmap(
+      search.score, in_axes=(None, 1, 0, None), out_axes=(1, 0)
+    )
     logits, state = score(search.memory, seen, beams.state, index)
     beams = beams._replace(state=state)
     noise = _noise(rng, index, (search.config.beam_size, units))
@@ -334,7 +338,10 @@ def _advance_all(
   search: _Search,
 ) -> tuple[_Beams, _Beliefs]:
   advance = functools.partial(_advance, noise=noise, search=search)
-  return jax.vmap(advance)(beams, logits, search.documents)
+  axes = _Beams(0, 0, 0, 0, 0, 0, 0, state=1)
+  return jax.vmap(advance, in_axes=(axes, 0, 0), out_axes=(axes, 0))(
+    beams, logits, search.documents
+  )
 
 
 def _advance(
@@ -355,6 +362,8 @@ def _advance(
     parent, option = _best_options(scores, config)
   else:
     parent, option = _drawn_options(options, noise)
+    if len(option) == len(options):
+      parent = None
   grown = _extend(beams, parent, option, beliefs.log_probs, document, config)
   return grown, beliefs
 
@@ -427,15 +436,21 @@ def _drawn_options(
 
 def _extend(
   beams: _Beams,
-  parent: Int[Array, ' best'],
+  parent: Int[Array, ' best'] | None,
   option: Int[Array, ' best'],
   log_probs: Float[Array, 'beams units'],
   document: _Document,
   config: DecodeConfig,
 ) -> _Beams:
-  """The hypotheses `parent`, each with its `option` carried out."""
+  """The hypotheses `parent`, each with its `option` carried out.
+
+  None = each is its own: what the model remembers of plans is not copied.
+  """
   units = log_probs.shape[1]
-  beams = jax.tree.map(lambda field: field[parent], beams)
+  if parent is not None:
+    beams = jax.tree.map(lambda field: field[parent], beams)
+  else:
+    parent = jnp.arange(len(option))
   decides = (option >= 0) & (option < units)
   stops = jnp.zeros_like(decides)
   if config.stop_unit is not None:
