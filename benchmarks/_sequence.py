@@ -7,6 +7,7 @@ not grow. `stepwise bench attention --sequence`.
 
 import dataclasses
 import functools
+import math
 import re
 import time
 from collections import Counter
@@ -45,13 +46,15 @@ from stepwise.training import (
 )
 
 SLICES = {4: 'v5e:2x2', 16: 'v5e:4x4', 64: 'v5e:8x8', 256: 'v5e:16x16'}
-COLLECTIVES = (
+_KINDS = (
   'all-gather',
   'all-reduce',
   'all-to-all',
   'collective-permute',
   'reduce-scatter',
 )
+_COLLECTIVE = re.compile(rf'({"|".join(_KINDS)})(-start)?\(')
+_ARRAY = re.compile(r'\b(pred|bf16|[suf]\d+)\[([\d,]*)\]')
 
 
 class Program(NamedTuple):
@@ -152,7 +155,10 @@ def _compiled(lowered: jax.stages.Lowered) -> dict[str, Any]:
     return {'failed': harness.explain(error)}
   memory = harness.memory(compiled)
   text = compiled.as_text() or ''
-  return memory | {'collectives': count_collectives(text)}
+  return memory | {
+    'collectives': count_collectives(text),
+    'largest_collectives': largest_collectives(text),
+  }
 
 
 def count_collectives(program: str) -> dict[str, int]:
@@ -163,11 +169,29 @@ def count_collectives(program: str) -> dict[str, int]:
   >>> count_collectives('a = f32[] all-reduce(b)\\n c = all-reduce-start(d)')
   {'all-reduce': 2}
   """
-  found = Counter(
-    match.group(1)
-    for match in re.finditer(rf'({"|".join(COLLECTIVES)})(-start)?\(', program)
-  )
+  found = Counter(match.group(1) for match in _COLLECTIVE.finditer(program))
   return dict(sorted(found.items()))
+
+
+def largest_collectives(program: str) -> dict[str, int]:
+  """Bytes of the largest array that each kind of collective operation makes.
+
+  >>> largest_collectives('a = (f32[2,3], bf16[4]) all-reduce(b, c)')
+  {'all-reduce': 24}
+  """
+  found: dict[str, int] = {}
+  for line in program.splitlines():
+    if match := _COLLECTIVE.search(line):
+      arrays = _ARRAY.findall(line[: match.start()])
+      sizes = [_array_bytes(kind, shape) for kind, shape in arrays]
+      name = match.group(1)
+      found[name] = max([found.get(name, 0), *sizes])
+  return dict(sorted(found.items()))
+
+
+def _array_bytes(kind: str, shape: str) -> int:
+  bits = int(re.sub(r'\D', '', kind) or 8)
+  return math.prod(int(size) for size in shape.split(',') if size) * bits // 8
 
 
 def lower_layer(mesh: Mesh, length: int) -> jax.stages.Lowered:

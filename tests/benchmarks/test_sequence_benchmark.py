@@ -1,12 +1,17 @@
 """Programs for slices of chips, at sizes that compile in seconds."""
 
 import functools
+import json
+import subprocess
+import sys
 
 import jax
 import pytest
 
+from benchmarks._attention_systems import Sizes
 from benchmarks._sequence import (
   count_collectives,
+  largest_collectives,
   lower_encoder,
   lower_layer,
 )
@@ -21,6 +26,10 @@ def test_collectives_are_counted_once_each():
     ROOT %d = f32[] add(%a, %c)
   """
   assert count_collectives(text) == {'all-reduce': 1, 'collective-permute': 1}
+  assert largest_collectives(text) == {
+    'all-reduce': 4,
+    'collective-permute': 16,
+  }
 
 
 @pytest.mark.slow
@@ -43,3 +52,27 @@ def test_a_layer_needs_the_same_collectives_on_any_number_of_devices(lower):
   assert counted[0]['collective-permute']
   # No chip ever gathers the document.
   assert 'all-gather' not in counted[0]
+
+
+@pytest.mark.slow
+def test_chips_of_a_slice_exchange_halos_and_sums_of_global_rows():
+  """Read from what the TPU compiler makes of one layer for four chips."""
+  pytest.importorskip('libtpu')
+  code = """
+import json
+from benchmarks import _sequence as sequence
+lowered = sequence.lower_layer(sequence.slice_mesh(4), 4 * 1024)
+text = lowered.compile().as_text()
+print(json.dumps(sequence.largest_collectives(text)))
+"""
+  done = subprocess.run(
+    [sys.executable, '-c', code], capture_output=True, text=True, check=True
+  )
+  largest = json.loads(done.stdout)
+  sizes = Sizes()
+  # Neither the document nor its states are gathered anywhere.
+  assert set(largest) == {'all-reduce', 'collective-permute'}
+  row = sizes.heads * sizes.dim
+  # A window reaches `radius` tokens far. Compilers widen bfloat16 and pad.
+  assert largest['collective-permute'] <= 128 * row * 4
+  assert largest['all-reduce'] <= sizes.globals * row * 4
