@@ -13,7 +13,6 @@ from stepwise._files import replacing, write_text
 
 README = Path(__file__).parent / 'README.md'
 _MIB = 2**20
-_BEGIN, _END = '<!-- attention: begin -->\n', '<!-- attention: end -->\n'
 
 Content = dict[str, Any]
 Value = float | str | None
@@ -266,7 +265,8 @@ def target_rows(content: Content) -> list[list[str]]:
 def _show_measured(row: dict[str, Any]) -> str:
   if row['met'] is None:
     return str(row['measured'] or '')
-  return f'{row["measured"]:.1f} {row["unit"]}'
+  digits = 1 if row['measured'] >= 1 else 2
+  return f'{row["measured"]:.{digits}f} {row["unit"]}'
 
 
 _TARGET_HEADER = ['Target', 'Needed', 'Measured', 'Met']
@@ -291,18 +291,31 @@ def markdown(content: Content) -> str:
   parts = [_origin(content)]
   if 'tpu_run' in content:
     parts[0] += f' TPU compiler: {_origin(content["tpu_run"])}'
+    parts[0] += _other_commits(content)
   parts.append(
     '![Time and memory against the number of tokens](results/attention.png)'
   )
   parts += [
-    f'{grid.title}:\n\n{_markdown(["n", *grid.systems], grid.rows)}'
+    f'{grid.title}:\n\n{markdown_table(["n", *grid.systems], grid.rows)}'
     for grid in grids(content)
   ]
   if content['tpu']:
     rows = [list(row) for row in LACKS.items()]
-    parts.append(_markdown(['Peer', 'Does not compute'], rows))
-  parts.append(_markdown(_TARGET_HEADER, target_rows(content)))
+    parts.append(markdown_table(['Peer', 'Does not compute'], rows))
+  parts.append(markdown_table(_TARGET_HEADER, target_rows(content)))
   return '\n\n'.join(parts) + '\n'
+
+
+def _other_commits(content: Content) -> str:
+  """Which rows of the TPU compiler an earlier run measured."""
+  now = content['tpu_run']['commit']
+  others: dict[str, list[str]] = {}
+  for row in content['tpu']:
+    if row['commit'] != now:
+      name = f'{row["system"]} on {row["topology"]} at {row["length"]}'
+      others.setdefault(row['commit'], []).append(name)
+  told = [f' Of commit {c[:12]}: {", ".join(n)}.' for c, n in others.items()]
+  return ''.join(told)
 
 
 def _origin(run: Content) -> str:
@@ -319,16 +332,38 @@ def _origin(run: Content) -> str:
   )
 
 
-def _markdown(header: list[str], rows: list[list[str]]) -> str:
+def markdown_table(header: list[str], rows: list[list[str]]) -> str:
   lines = [header, ['---'] * len(header), *rows]
   return '\n'.join(f'| {" | ".join(line)} |' for line in lines)
 
 
-def update_readme(content: Content, readme: Path = README) -> None:
-  """Writes the tables between the marks of the README."""
-  before, _, rest = readme.read_text(encoding='utf-8').partition(_BEGIN)
-  _, _, after = rest.partition(_END)
-  write_text(readme, f'{before}{_BEGIN}{markdown(content)}{_END}{after}')
+def update_readme(name: str, text: str, readme: Path = README) -> None:
+  """Writes a text between the marks of that name in the README."""
+  begin, end = (f'<!-- {name}: {mark} -->\n' for mark in ('begin', 'end'))
+  before, _, rest = readme.read_text(encoding='utf-8').partition(begin)
+  _, _, after = rest.partition(end)
+  write_text(readme, f'{before}{begin}{text}{end}{after}')
+
+
+def sequence_markdown(content: Content) -> str:
+  """What chips need as documents grow with the slice, and what they tell."""
+  header = ['Program', 'Slice', 'Tokens', 'HBM a chip', 'of which temporary']
+  rows = [
+    [
+      row['program'],
+      row['slice'],
+      f'{row["tokens"]:,}',
+      row.get('failed') or _show_bytes(row['device_bytes']),
+      _show_bytes(row.get('temporary_bytes')),
+      ', '.join(f'{n} {kind}' for kind, n in row['collectives'].items())
+      if 'collectives' in row
+      else '',
+      f'`{row["commit"][:12]}`',
+    ]
+    for row in content['rows']
+  ]
+  table = markdown_table([*header, 'Collectives', 'Commit'], rows)
+  return f'{_origin(content)}\n\n{table}\n'
 
 
 def plot(content: Content, path: Path) -> None:

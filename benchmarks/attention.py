@@ -20,7 +20,7 @@ import argparse
 import dataclasses
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,10 @@ import jax.numpy as jnp
 from benchmarks import _sequence as sequence
 from benchmarks._attention_report import (
   check_targets,
+  markdown,
   plot,
   print_report,
+  sequence_markdown,
   update_readme,
 )
 from benchmarks._attention_systems import (
@@ -99,7 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     measure_sequence(options.out)
     return
   if options.markdown:
-    update_readme(json.loads((options.out / 'attention.json').read_text()))
+    for name, text in readme_sections(options.out).items():
+      update_readme(name, text)
     return
   plan = QUICK if options.quick else FULL
   if options.memory_gib:
@@ -107,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     plan = dataclasses.replace(plan, memory=memory)
   path = options.out / 'attention.json'
   if options.tpu:
-    content = measure_tpu_again(plan, json.loads(path.read_text()))
+    content = measure_tpu_again(plan, path)
   else:
     content = measure(plan, _command(options))
   print_report(content)
@@ -115,14 +118,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
   plot(content, options.out / 'attention.png')
 
 
-def measure_tpu_again(plan: Plan, content: dict[str, Any]) -> dict[str, Any]:
-  """Results with new ones of the TPU compiler, which say where they are of."""
+def readme_sections(results: Path) -> dict[str, str]:
+  """Texts of the README by the names of their marks, from stored results."""
+  made = {'attention': markdown, 'attention_sequence': sequence_markdown}
+  stored = {name: results / f'{name}.json' for name in made}
+  return {
+    name: made[name](json.loads(path.read_text(encoding='utf-8')))
+    for name, path in stored.items()
+    if path.exists()
+  }
+
+
+def measure_tpu_again(plan: Plan, path: Path) -> dict[str, Any]:
+  """Stored results with those rows of the TPU compiler that they lack.
+
+  Every row is written at once and names its commit; a row that is removed from
+  the file is measured anew.
+  """
+  content = json.loads(path.read_text(encoding='utf-8'))
   found = harness.provenance(
     'stepwise bench attention --tpu', 'TPU compiler', _packages()
   )
-  rows = measure_tpu(plan.sizes, plan.tpu_lengths)
-  content = content | {'tpu': rows, 'tpu_run': found}
-  return content | {'targets': check_targets(content)}
+  content['tpu_run'] = found
+  for row in measure_tpu(plan.sizes, plan.tpu_lengths, content['tpu']):
+    content['tpu'].append(row | {'commit': found['commit']})
+    content['targets'] = check_targets(content)
+    harness.write_json(path, content)
+  return content
 
 
 def measure_sequence(out: Path) -> None:
@@ -133,7 +155,11 @@ def measure_sequence(out: Path) -> None:
   command = 'stepwise bench attention --sequence'
   path = out / 'attention_sequence.json'
   content = harness.provenance(command, 'TPU compiler', _packages())
-  rows = json.loads(path.read_text())['rows'] if path.exists() else []
+  rows = (
+    json.loads(path.read_text(encoding='utf-8'))['rows']
+    if path.exists()
+    else []
+  )
   for program in sequence.programs():
     if any(program.key.items() <= row.items() for row in rows):
       continue
@@ -154,7 +180,10 @@ def measure(plan: Plan, command: str) -> dict[str, Any]:
   content = harness.provenance(command, harness.host_name(), _packages()) | {
     'sizes': dataclasses.asdict(plan.sizes)
   }
-  content['tpu'] = measure_tpu(plan.sizes, plan.tpu_lengths)
+  content['tpu'] = [
+    row | {'commit': content['commit']}
+    for row in measure_tpu(plan.sizes, plan.tpu_lengths)
+  ]
   content['host'] = measure_host(plan)
   content['targets'] = check_targets(content)
   return content
@@ -215,20 +244,29 @@ def _too_slow(previous: dict[str, Any], length: int, limit: float) -> bool:
   return bool(seconds) and seconds * (length / previous['length']) ** 2 > limit
 
 
-def measure_tpu(sizes: Sizes, lengths: Sequence[int]) -> list[dict[str, Any]]:
-  """Memory and traffic of the gradient, in bfloat16, from the TPU compiler."""
+def measure_tpu(
+  sizes: Sizes,
+  lengths: Sequence[int],
+  known: Sequence[dict[str, Any]] = (),
+) -> Iterator[dict[str, Any]]:
+  """Memory and traffic of the gradient, in bfloat16, from the TPU compiler.
+
+  Rows that are known already are left out.
+  """
   if importlib.util.find_spec('libtpu') is None:
     print('TPU memory skipped: pip install "stepwise[bench]"')
-    return []
-  rows = []
-  for topology, systems in TPU_SYSTEMS.items():
-    for name in systems:
-      for length in lengths:
-        row = {'topology': topology, 'system': name, 'length': length}
-        row |= tpu_needs(topology, name, length, sizes)
-        _log(row)
-        rows.append(row)
-  return rows
+    return
+  wanted = [
+    {'topology': topology, 'system': name, 'length': length}
+    for topology, systems in TPU_SYSTEMS.items()
+    for name in systems
+    for length in lengths
+  ]
+  for row in wanted:
+    if not any(row.items() <= other.items() for other in known):
+      row |= tpu_needs(row['topology'], row['system'], row['length'], sizes)
+      _log(row)
+      yield row
 
 
 def tpu_needs(

@@ -67,7 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     f'stepwise bench encoder_memory{flag}', harness.host_name(), packages
   )
   path = options.out / 'encoder_memory.json'
-  rows = json.loads(path.read_text())['rows'] if path.exists() else []
+  rows = (
+    json.loads(path.read_text(encoding='utf-8'))['rows']
+    if path.exists()
+    else []
+  )
   for row in measure(plan, rows):
     print(' '.join(f'{key}={value}' for key, value in row.items()), flush=True)
     rows.append(row | {'commit': content['commit']})

@@ -88,9 +88,20 @@ def global_local_attention(
   >>> heads = AttentionHeads.shared((x, x, x), (y, y, y))
   >>> ones = jnp.ones((1, 6), int)
   >>> units = UnitStructure(jnp.array([[0, 0, 0, 1, 1, 1]]), ones, ones[:, :2])
-  >>> long, glob = global_local_attention(heads, units)
+  >>> pattern = AttentionPattern(radius=2)
+  >>> long, glob = global_local_attention(heads, units, pattern)
   >>> long.shape, glob.shape
   ((1, 6, 2, 4), (1, 2, 2, 4))
+
+  Over the devices of a mesh, here one:
+
+  >>> from stepwise.layers import make_mesh
+  >>> with jax.set_mesh(make_mesh(1, sequence=1)):
+  ...   spread, _ = global_local_attention(
+  ...     heads, units, pattern, implementation='sequence'
+  ...   )
+  >>> bool(jnp.allclose(spread, long))
+  True
   """
   _check_heads(heads)
   _check_tables(structure, pattern, tables)

@@ -51,7 +51,15 @@ def pattern_kinds(
 def plot_pattern(
   units: UnitStructure, pattern: AttentionPattern, document: int = 0
 ) -> Any:
-  """A matplotlib figure: a row for every query, a column for every key."""
+  """A matplotlib figure: a row for every query, a column for every key.
+
+  >>> import jax.numpy as jnp
+  >>> ones = jnp.ones((1, 3), int)
+  >>> units = UnitStructure(jnp.array([[0, 0, 1]]), ones, ones[:, :2])
+  >>> figure = plot_pattern(units, AttentionPattern(radius=1))
+  >>> figure.axes[0].get_xlabel()
+  'keys: global, then long'
+  """
   with needs('plots', 'a drawing'):
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure

@@ -125,6 +125,11 @@ class ETCSumConfig(ModelConfig):
     return replace(self, encoder=replace_settings(self.encoder, named))
 
   def spread_length(self) -> 'ETCSumConfig':
+    """The same model, its long axis on the axis `sequence` of a mesh.
+
+    >>> ETCSumConfig().spread_length().encoder.implementation
+    'sequence'
+    """
     return self.with_settings(implementation='sequence')
 
   def pretrained_parts(self, layers: int) -> PretrainedParts:
