@@ -165,6 +165,8 @@ def test_rankers_have_no_settings(tmp_path):
     'lead', articles, tmp_path / 'o', '--set', 'PredictConfig.top_k=2'
   )
   assert 'lead is no trained model' in str(done.exception)
+  done = infer('lead', articles, tmp_path / 'o', '--sequence', '2')
+  assert 'lead is no trained model: --sequence' in str(done.exception)
 
 
 @pytest.mark.parametrize(
