@@ -301,9 +301,7 @@ def _step(
 
   def run(beams: _Beams) -> tuple[_Beams, _Beliefs]:
     seen = beams.plans[:, :, :slots]
-    score = jax.vmap(
-      search.score, in_axes=(None, 1, 0, None), out_axes=(1, 0)
-    )
+    score = jax.vmap(search.score, in_axes=(None, 1, 0, None), out_axes=(1, 0))
     logits, state = score(search.memory, seen, beams.state, index)
     beams = beams._replace(state=state)
     noise = _noise(rng, index, (search.config.beam_size, units))
