@@ -49,20 +49,21 @@ def main() -> None:
   parser.add_argument('--seed', type=int, default=0)
   parser.add_argument('--out', type=Path)
   options = parser.parse_args()
+  sets = f'--sets {" ".join(options.sets)} ' if options.sets else ''
   about = provenance(
-    f'python -m benchmarks.mixed FOLDER --split {options.split} '
+    f'python -m benchmarks.mixed FOLDER {sets}--split {options.split} '
     f'--documents {options.documents} --seed {options.seed}',
     host_name(),
     ('jax', 'numpy'),
   )
-  sets = {}
+  found = {}
   for path in _files(options.folder, options.split, options.sets):
     examples = _sample(path, options.documents, options.seed)
     name = path.name.partition('.')[0]
-    sets[name] = measure(examples, options.systems)
-    print(_row(name, sets[name]), flush=True)
+    found[name] = measure(examples, options.systems)
+    print(_row(name, found[name]), flush=True)
   if options.out:
-    write_json(options.out, {'sets': sets, **about})
+    write_json(options.out, {'sets': found, **about})
 
 
 def measure(examples: Sequence[Example], systems: Sequence[str]) -> dict:
