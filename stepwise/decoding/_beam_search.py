@@ -336,7 +336,7 @@ def _advance_all(
   search: _Search,
 ) -> tuple[_Beams, _Beliefs]:
   advance = functools.partial(_advance, noise=noise, search=search)
-  axes = _Beams(0, 0, 0, 0, 0, 0, 0, state=1)
+  axes: Any = _Beams(*[0] * 7, state=1)  # pyright: ignore
   return jax.vmap(advance, in_axes=(axes, 0, 0), out_axes=(axes, 0))(
     beams, logits, search.documents
   )
