@@ -141,7 +141,8 @@ def test_a_reader_that_stops_is_no_error():
 
 
 def test_an_interrupted_run_ends_quietly(tmp_path):
-  source = write_articles(tmp_path / 'in.jsonl', 3000)
+  # More than are done before a busy machine comes to interrupt.
+  source = write_articles(tmp_path / 'in.jsonl', 30_000)
   process = subprocess.Popen(
     [
       *(sys.executable, '-m', 'stepwise.cli.main', 'oracle', source),
