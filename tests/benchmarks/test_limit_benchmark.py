@@ -18,6 +18,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(_limit_work, name, size)
 
 
+@pytest.mark.slow
 def test_shares_are_of_the_fastest_product(tiny, tmp_path):
   limit.main(['--quick', '--out', str(tmp_path)])
   content = json.loads((tmp_path / 'limit.json').read_text())

@@ -223,7 +223,7 @@ def cases(draw):
   return record, plan, positions, changes
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=5, deadline=None, derandomize=True)
 @given(cases())
 def test_device_assembly_equals_numpy_assembly(case):
   # Checks of the configuration's types draw, which a strategy may not.

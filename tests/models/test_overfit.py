@@ -71,7 +71,14 @@ def train(model, loss, batch, steps, rate=4e-3):
   return {'params': params}, sums
 
 
-@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize(
+  'kind',
+  [
+    # Half a minute; that it learns at all, its twin shows below.
+    pytest.param(kind, marks=[pytest.mark.slow] if kind == 'etcsum' else [])
+    for kind in KINDS
+  ],
+)
 def test_stepwise_models_learn_plans_in_order(kind):
   batch = documents([(*plan, EOT) for plan in PLANS], special=True)
   model = learner(kind).build()
