@@ -34,10 +34,7 @@ for topology, length, dim in json.loads(sys.argv[1]):
     problem_shapes(length, sizes, jnp.bfloat16),
   )
   kernels = compiled.as_text().count('custom_call_target="tpu_custom_call"')
-  memory = harness.memory(compiled)
-  found.append(
-    [kernels, memory['temporary_bytes'], memory['argument_bytes']]
-  )
+  found.append([kernels, harness.memory(compiled)['temporary_bytes']])
 print(json.dumps(found))
 """
 
@@ -57,9 +54,10 @@ def compiled():
 
 @pytest.mark.parametrize('case', CASES, ids=str)
 def test_a_gradient_is_three_kernels_and_stores_no_scores(compiled, case):
-  kernels, temporaries, arguments = compiled[case]
+  kernels, temporaries = compiled[case]
+  _, length, dim = case
   # Both backward passes, and the forward pass of global rows; that of long rows
   # is made anew in its backward pass, and a sum needs no more of it.
   assert kernels == 3
-  # Scores of 512 global tokens alone would be more than all heads are.
-  assert temporaries < arguments
+  # float32 scores of 512 global tokens alone would be more.
+  assert temporaries < 4 * (256 // dim) * 512 * length
