@@ -180,9 +180,9 @@ def _content(
   key = options.text_key or _article_key(fields)
   if key is None or fields.get(key) is None:
     wanted = [options.text_key] if options.text_key else ARTICLE_KEYS
-    raise InputError(
-      f'no {" or ".join(map(repr, wanted))}; found {sorted(fields)}.'
-    )
+    # Readers give every document an id; it is nothing to choose from.
+    found = sorted(fields.keys() - {'id'})
+    raise InputError(f'no {" or ".join(map(repr, wanted))}; found {found}.')
   texts = _texts(key, fields[key])
   return key, texts if isinstance(fields[key], list) else texts[0]
 

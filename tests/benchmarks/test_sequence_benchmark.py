@@ -57,7 +57,7 @@ def test_a_layer_needs_the_same_collectives_on_any_number_of_devices(lower):
 @pytest.mark.slow
 def test_chips_of_a_slice_exchange_halos_and_sums_of_global_rows():
   """Read from what the TPU compiler makes of one layer for four chips."""
-  pytest.importorskip('libtpu')
+  pytest.importorskip('libtpu', reason='compiles for chips of a TPU')
   code = """
 import json
 from benchmarks import _sequence as sequence

@@ -192,7 +192,7 @@ def test_a_bad_splitter_is_named(spans):
 BAD_LINES = {
   b'{"article": "Cut o\n': 'not JSON: Unterminated string',
   b'[1]\n': 'a JSON object is needed, not list',
-  b'{"prose": "Hi."}\n': r"no 'article' or .* 'body'; found \['id', 'prose'\]",
+  b'{"prose": "Hi."}\n': r"no 'article' or .* 'body'; found \['prose'\]",
   b'{"article": null}\n': "no 'article' or 'document'",
   b'{"article": 5}\n': "'article' must be a string or a list of strings, not",
   b'{"article": ["a", {}]}\n': 'list of strings, not dict',

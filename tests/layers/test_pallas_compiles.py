@@ -41,7 +41,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope='module')
 def compiled():
-  pytest.importorskip('libtpu')
+  pytest.importorskip('libtpu', reason='compiles for chips of a TPU')
   done = subprocess.run(
     [sys.executable, '-c', CODE, json.dumps(CASES)],
     capture_output=True,
