@@ -47,7 +47,7 @@ def test_bad_lines_are_logged_and_left_out(tmp_path, caplog):
   ours = [r for r in caplog.records if r.name.startswith('stepwise')]
   assert [record.getMessage() for record in ours] == [
     f"{path}:1: no 'article' or 'document' or 'text' or 'content' or 'body'; "
-    "found ['highlights', 'id'].",
+    "found ['highlights'].",
     f"{path}:2: 'article' has no text.",
     f'{path}: no summary: no summary.',
     f'{path}: documents left out: 3.',
