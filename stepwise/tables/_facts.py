@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stepwise._errors import InputError
 from stepwise.tables._amounts import Style
@@ -62,6 +62,8 @@ _SHARED = frozenset(
     *('income', 'profit', 'profits', 'people', 'inhabitants', 'emissions'),
   }
 )
+# Whole numbers of at least so many digits may be identifiers.
+_ID_DIGITS = 4
 _NAME_WORDS = frozenset({'name', 'entity', 'title', 'label', 'who'})
 _NEUTRAL = frozenset(
   {
@@ -134,6 +136,8 @@ class Facts:
     texts: other columns by label, then entity.
     notes: what a reader may not expect, one sentence each.
     entity, period: the columns that name rows and times, if one does.
+    owners: columns that say one thing of every entity, such as its region, by
+      label, then entity.
   """
 
   kind: str
@@ -147,6 +151,7 @@ class Facts:
   notes: tuple[str, ...] = ()
   entity: str = ''
   period: str = ''
+  owners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def read_facts(sheet: Sheet, kind: str = '', given: Kind = Kind({})) -> Facts:
@@ -174,9 +179,10 @@ def read_facts(sheet: Sheet, kind: str = '', given: Kind = Kind({})) -> Facts:
   keys = [*entity, *([period] if period else [])]
   measured = [c for c in columns if c.kind == 'number' and c not in keys]
   if not measured:
+    notes = [column.note for column in columns if column.note]
     raise InputError(
       f'no column of numbers in {sheet.name!r}: its columns are '
-      f'{_described(columns)}.'
+      f'{_described(columns)}{"; ".join(["", *notes]).rstrip(".")}.'
     )
   noun = given.noun or _noun(sheet, entity)
   texts = [c for c in columns if c.kind in ('text', 'period') and c not in keys]
@@ -194,7 +200,62 @@ def read_facts(sheet: Sheet, kind: str = '', given: Kind = Kind({})) -> Facts:
     ),
     entity=entity[0].name if len(entity) == 1 else '',
     period=period.name if period else '',
+    owners=_owners(names, [c for c in texts if c.kind == 'text']),
   )
+
+
+def _owners(
+  names: Sequence[str], columns: Sequence[ReadColumn]
+) -> dict[str, dict[str, str]]:
+  found = {}
+  for column in columns:
+    pairs = set(zip(names, column.cells, strict=True))
+    if None not in column.cells and len(pairs) == len(set(names)):
+      found[column.label] = _texts(names, column)
+  return found
+
+
+def add_totals(
+  facts: Sequence[Facts], kinds: Mapping[str, Kind]
+) -> list[Facts]:
+  """Gives owners the totals of what they own: regions those of their shops.
+
+  A column owns if all its values are entities of another table, of which both
+  tables speak at the same times.
+  """
+  added = list(facts)
+  for place, parent in enumerate(facts):
+    for child in facts:
+      for owner in child.owners.values():
+        known = set(owner.values()) <= {*parent.entities}
+        several = len(set(owner.values())) < len(owner)
+        if child is parent or not known or not several:
+          continue
+        if child.periods == parent.periods:
+          given = kinds.get(parent.kind, Kind({}))
+          added[place] = _with_totals(added[place], child, owner, given)
+          break
+  return added
+
+
+def _with_totals(
+  parent: Facts, child: Facts, owner: Mapping[str, str], given: Kind
+) -> Facts:
+  measures, numbers = list(parent.measures), dict(parent.numbers)
+  for measure in child.measures:
+    name = f'{child.noun} {measure.name}'
+    cells = child.numbers[measure.name]
+    whole = len(cells) == len(child.entities) * max(len(child.periods), 1)
+    if name in numbers or not measure.additive or not whole:
+      continue
+    totals: dict[tuple[str, int], float] = {}
+    for (entity, at), number in cells.items():
+      key = owner[entity], at
+      totals[key] = totals.get(key, 0.0) + number
+    label = f'{child.noun} {measure.label}'
+    measures.append(_measure(name, label, measure.style, given))
+    numbers[name] = totals
+  return replace(parent, measures=tuple(measures), numbers=numbers)
 
 
 def _fill(
@@ -261,6 +322,7 @@ def _measure(name: str, label: str, style: Style, given: Kind) -> Measure:
     unit=said.unit,
     better=better,
     aggregates=said.aggregates,
+    group=said.group,
     main=said.main,
   )
   additive = not rate
@@ -376,7 +438,26 @@ def _entity_columns(
     for second in text[i + 1 :]:
       if _is_unique([first, second, *with_time]):
         return [first, second]
-  return text[:1] or ids[:1]
+  return text[:1] or ids[:1] or _numbered(columns, with_time)
+
+
+def _numbered(
+  columns: Sequence[ReadColumn], with_time: Sequence[ReadColumn]
+) -> list[ReadColumn]:
+  """A first column of distinct whole numbers of one length: identifiers."""
+  first = columns[0]
+  cells = [cell for cell in first.cells if cell is not None]
+  lengths = {len(cell) for cell in cells if cell.isdecimal()}
+  fits = (
+    len(columns) > 1
+    and len(cells) == len(first.cells) > 1
+    and all(cell.isdecimal() for cell in cells)
+    and len(lengths) == 1
+    and min(lengths) >= _ID_DIGITS
+    and not is_plural(first.label)
+    and _is_unique([first, *with_time])
+  )
+  return [first] if fits else []
 
 
 def _is_unique(columns: Sequence[ReadColumn]) -> bool:
@@ -389,6 +470,9 @@ def _names(entity: Sequence[ReadColumn], rows: int) -> list[str]:
     return [''] * rows
   cells = zip(*(column.cells for column in entity), strict=True)
   names = [', '.join(part for part in parts if part) for parts in cells]
+  if len(entity) == 1 and entity[0].kind in ('id', 'number'):
+    # A number alone is no name: `customer 10457`.
+    names = [name and f'{entity[0].label} {name}' for name in names]
   for row, name in enumerate(names, 1):
     if not name:
       raise InputError(f'row {row} has no name in column {entity[0].name!r}.')

@@ -150,3 +150,10 @@ def measure_of(entry: Entry) -> str:
   """The column of an entry; its type, where no sheet was read."""
   about = entry.about
   return about.measure_name if about and about.measure else entry.relation.type
+
+
+def group_of(entry: Entry) -> str:
+  """The group of its measure, which is one of its own where none is given."""
+  about = entry.about
+  group = about.measure.column.group if about and about.measure else ''
+  return f'{group} ' if group else measure_of(entry)

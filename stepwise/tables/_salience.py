@@ -14,10 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from stepwise._errors import InputError
+from stepwise.tables._columns import split_unit
 from stepwise.tables._facts import Facts
 from stepwise.tables._plans import Plan
 from stepwise.tables._pools import (
   Pools,
+  group_of,
   is_cell,
   is_whole,
   measure_of,
@@ -268,8 +270,10 @@ def _rank_worth(top: int, bottom: int, ties: int, count: int) -> float:
 def main_types(table: Table) -> dict[str, Set[str]]:
   """The measures that matter most, by kind.
 
-  Given ones; else by name; else the one that the others go with.
+  Given ones; else by name, their own or the table's; else the one that the
+  others go with.
   """
+  title = split_unit(table.id)[0].lower()
   found: dict[str, Set[str]] = {
     kind: measures for kind, measures in table.main.items() if measures
   }
@@ -281,13 +285,15 @@ def main_types(table: Table) -> dict[str, Set[str]]:
       for m in facts.measures
       if set(m.label.lower().split()) & _MAIN_WORDS
     ]
+    named += [m.name for m in facts.measures if m.label.lower() == title]
     found[facts.kind] = {next(iter(named), None) or _central(facts)}
   return found
 
 
 def _central(facts: Facts) -> str:
   """The measure that the others go with; the first of equals."""
-  measures = list(facts.measures[:50])
+  measures = [m for m in facts.measures if m.column.better != 'low'][:50]
+  measures = measures or list(facts.measures[:50])
   keys = set(facts.numbers[measures[0].name])
   for measure in measures[1:]:
     keys &= facts.numbers[measure.name].keys()
@@ -474,10 +480,12 @@ def _in_order(
     return sorted(group, key=lambda c: -pools.is_peak(c.entry))
   first: dict[str, int] = {}
   for choice in sorted(group, key=lambda c: measure_of(c.entry) not in main):
+    first.setdefault(group_of(choice.entry), len(first))
     first.setdefault(measure_of(choice.entry), len(first))
   return sorted(
     group,
     key=lambda c: (
+      first[group_of(c.entry)],
       first[measure_of(c.entry)],
       _ROLE_ORDER.index(role_of(c.entry)),
       -pools.is_peak(c.entry),

@@ -22,7 +22,7 @@ A file describes any table of entities:
         better       'high', 'low' or 'none': what the best rank is
         aggregates   of 'total', 'mean', 'share', 'change' and 'growth'; those
                      that fit, if not given
-        group        columns of one group are spoken of together
+        group        columns of one group stand beside each other in a text
         main         true for the one that matters most
 """
 

@@ -5,7 +5,7 @@ how many there are, who is compared. Values are written as the table writes
 them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stepwise._errors import InputError
@@ -45,6 +45,9 @@ _VERBS = frozenset(
     *('built', 'served', 'delivered', 'completed', 'failed', 'passed'),
   }
 )
+_VOWELS, _SPELT = 'aeiou', 'aefhilmnorsx'
+# Entries of one clause; with more it is a list.
+_MOST_AT_ONCE = 6
 _ROLES = ('value', 'total', 'mean', 'share', 'change', 'growth')
 
 
@@ -94,6 +97,8 @@ class _Writer:
     # Kinds whose number of entities was told, and the time that was, last.
     self._counted: set[str] = set()
     self._now: dict[str, str] = {}
+    # From when to when the last movement of a clause was.
+    self._moved = ''
 
   def find(self, sentence: Sequence[Relation]) -> list[Entry]:
     entries = []
@@ -114,14 +119,16 @@ class _Writer:
     return ' '.join(f'{capitalised(clause)}.' for clause in clauses)
 
   def _clauses(self, entries: Sequence[Entry]) -> Iterator[str]:
-    if is_whole(entries[0]):
-      yield from self._whole(entries)
-    elif self._are_peaks(entries):
-      yield self._peaks(entries)
-    elif len({entry.relation.entity for entry in entries}) > 1:
-      yield self._comparison(entries)
-    else:
-      yield self._entity(entries)
+    whole = [entry for entry in entries if is_whole(entry)]
+    for group in _by_kind(whole):
+      yield from self._whole(group)
+    for group in _by_kind([e for e in entries if not is_whole(e)]):
+      if self._are_peaks(group):
+        yield self._peaks(group)
+      elif len({entry.relation.entity for entry in group}) > 1:
+        yield from self._comparison(group)
+      else:
+        yield from self._entity(group)
 
   def _facts(self, entry: Entry) -> Facts:
     return self._pools.facts[entry.kind]
@@ -145,7 +152,7 @@ class _Writer:
 
   def _whole(self, entries: Sequence[Entry]) -> Iterator[str]:
     facts = self._facts(entries[0])
-    who = f'the {in_words(len(facts.entities))} {facts.plural}'
+    who = _number_of(facts, len(facts.entities))
     self._counted.add(facts.kind)
     have, be = ('had', 'was') if facts.periods else ('have', 'is')
     for said in _by_measure(entries):
@@ -163,14 +170,21 @@ class _Writer:
       if 'mean' in roles:
         mean = roles['mean'].relation.value
         span = self._once(facts.kind, _span(facts))
-        yield f'the mean {measure.label} of {who} {be} {mean}{span}'
+        known = {entity for entity, _ in facts.numbers[measure.name]}
+        of = _number_of(facts, len(known))
+        yield f'the mean {measure.label} of {of} {be} {mean}{span}'
       if 'change' in roles and 'value' not in roles:
         yield f'for all together, {self._movement(said, measure.label)}'
 
   # One entity.
 
-  def _entity(self, entries: Sequence[Entry]) -> str:
-    first, *others = _by_measure(entries)
+  def _entity(self, entries: Sequence[Entry]) -> Iterator[str]:
+    for part in _in_breaths(_by_measure(entries)):
+      yield self._breath(part)
+
+  def _breath(self, said: Sequence[_Said]) -> str:
+    first, *others = said
+    self._moved = ''
     clause = self._clause(first)
     has = self._has(first.main)
     # After a movement, whose subject is the measure, the entity is named again.
@@ -215,7 +229,7 @@ class _Writer:
     if said.role in ('change', 'growth'):
       owner = f'{_possessive(said.entity)} ' if said.entity else ''
       return self._movement(said, owner + said.measure.label)
-    facts, has = self._facts(said.main), self._has(said.main)
+    has = self._has(said.main)
     when = self._time(said)
     remarks = self._remarks(said)
     if said.role == 'share':
@@ -228,16 +242,16 @@ class _Writer:
       remarks = [*self._beside(said), *remarks]
     if say and said.role != 'mean':
       text = f'{said.entity} {say.format(value=said.value)}{when}'
-      remarks = [f'the {rank}{self._of(facts)}', *remarks] if rank else remarks
+      remarks = [f'the {rank}{self._of(said)}', *remarks] if rank else remarks
     elif rank and len(others) == 1 and self._pools.place(said.main).count > 2:
       text = f'{said.entity} {has} {_short(said)}{when}'
       remarks = [f'the {rank} together with {others[0]}', *remarks]
     elif rank and said.measure.label not in _VERBS:
-      text = f'{said.entity} {has} the {rank} {said.label}{self._of(facts)}'
+      text = f'{said.entity} {has} the {rank} {said.label}{self._of(said)}'
       text += f'{when}, {said.value}'
     elif said.entity:
       text = f'{said.entity} {has} {_short(said)}{when}'
-      remarks = [f'the {rank}{self._of(facts)}', *remarks] if rank else remarks
+      remarks = [f'the {rank}{self._of(said)}', *remarks] if rank else remarks
     else:
       text = f'there were {_short(said)}{when}'
     return text + _joined(remarks)
@@ -259,11 +273,14 @@ class _Writer:
     word = more if (entry.number or 0.0) > (other.number or 0.0) else less
     return [f'{word} than {other.relation.entity}']
 
-  def _of(self, facts: Facts) -> str:
-    if facts.kind in self._counted:
+  def _of(self, said: _Said) -> str:
+    """Among how many, where that was not told."""
+    facts, known = self._facts(said.main), self._pools.place(said.main).count
+    key = facts.kind if known == len(facts.entities) else said.main.relation[2]
+    if key in self._counted:
       return ''
-    self._counted.add(facts.kind)
-    return f' of the {in_words(len(facts.entities))} {facts.plural}'
+    self._counted.add(key)
+    return f' of {_number_of(facts, known)}'
 
   def _others(self, entry: Entry) -> list[str]:
     """Entities that have the same number."""
@@ -324,13 +341,14 @@ class _Writer:
     entry = said.roles[role]
     about, number = entry.about, entry.number or 0.0
     assert about is not None and about.since and about.period, 'a change'
-    span = f'from {about.since.text} to {about.period.text}'
+    span = f' from {about.since.text} to {about.period.text}'
+    span, self._moved = '' if span == self._moved else span, span
     if _is_nothing(entry):
-      text = f'{subject} did not change {span}'
+      text = f'{subject} did not change{span}'
     else:
       verb = 'rose' if number > 0 else 'fell'
       only = '' if about.whole else self._only(entry)
-      text = f'{subject} {verb} by {_size(entry)} {span}{only}'
+      text = f'{subject} {verb} by {_size(entry)}{span}{only}'
     growth = said.roles.get('growth')
     if role == 'change' and growth is not None and not _is_nothing(growth):
       way = 'up' if (growth.number or 0) > 0 else 'down'
@@ -359,13 +377,18 @@ class _Writer:
 
   # Several entities.
 
-  def _comparison(self, entries: Sequence[Entry]) -> str:
-    """Single entries of several entities."""
+  def _comparison(self, entries: Sequence[Entry]) -> Iterator[str]:
+    """Single entries of several entities; of others one after another."""
     groups = _by_measure(entries)
-    alike = len({(said.measure.name, said.role) for said in groups}) == 1
+    alike = len({said.main.relation.type for said in groups}) == 1
+    if alike and groups[0].is_amount and len(groups) == len(entries):
+      yield self._ranking(groups)
+      return
+    for _, said in _grouped(entries, lambda entry: entry.relation.entity):
+      yield from self._entity(said)
+
+  def _ranking(self, groups: Sequence[_Said]) -> str:
     first, *rest = groups
-    if not alike or not first.is_amount:
-      return '; '.join(self._entity([said.main]) for said in groups)
     tops = [self._pools.place(said.main).top for said in groups]
     shown = listed([f'{said.entity} ({said.value})' for said in rest])
     if tops == list(range(tops[0], tops[0] + len(tops))):
@@ -400,6 +423,39 @@ class _Writer:
       label = '' if clauses else f' {about.measure.label} {be}'
       clauses.append(f'the {word}{label} {entry.relation.value} ({where})')
     return ', '.join(clauses)
+
+
+def _grouped(
+  entries: Sequence[Entry], key: Callable[[Entry], str]
+) -> list[tuple[str, list[Entry]]]:
+  groups: dict[str, list[Entry]] = {}
+  for entry in entries:
+    groups.setdefault(key(entry), []).append(entry)
+  return list(groups.items())
+
+
+def _by_kind(entries: Sequence[Entry]) -> list[list[Entry]]:
+  return [group for _, group in _grouped(entries, lambda entry: entry.kind)]
+
+
+def _in_breaths(said: Sequence[_Said]) -> list[list[_Said]]:
+  """Parts of about the same size, none of which says too much at once."""
+  sizes = [len(each.roles) for each in said]
+  parts = -(-sum(sizes) // _MOST_AT_ONCE)
+  breaths: list[list[_Said]] = [[] for _ in range(parts)]
+  done = 0
+  for each, size in zip(said, sizes, strict=True):
+    middle = done + size / 2
+    breaths[min(int(middle * parts / sum(sizes)), parts - 1)].append(each)
+    done += size
+  return [breath for breath in breaths if breath]
+
+
+def _number_of(facts: Facts, known: int) -> str:
+  """`the five regions`, or how many of them have a value."""
+  some = '' if known == len(facts.entities) else ' with a value'
+  noun = facts.noun if known == 1 else facts.plural
+  return f'the {in_words(known)} {noun}{some}'
 
 
 def _by_measure(entries: Sequence[Entry]) -> list[_Said]:
@@ -455,8 +511,16 @@ def _amount(measure: Measure, entry: Entry) -> str:
     return f'{value} of {label}'
   if any(map(is_plural, words)) or {*words} & (_MASS | _BARE):
     return f'{label} of {value}'
-  article = 'an' if label[:1].lower() in 'aeiou' else 'a'
-  return f'{article} {label} of {value}'
+  return f'{_article(label)} {label} of {value}'
+
+
+def _article(label: str) -> str:
+  """
+  >>> _article('area'), _article('price'), _article('m3'), _article('x')
+  ('an', 'a', 'an', 'an')
+  """
+  spelt = len(label) == 1 or label[1:2].isdigit()
+  return 'an' if label[0].lower() in (_SPELT if spelt else _VOWELS) else 'a'
 
 
 def _short(said: _Said) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from stepwise._errors import InputError
 from stepwise.tables._amounts import Style
 from stepwise.tables._calendar import Period
-from stepwise.tables._facts import About, Facts, Measure, read_facts
+from stepwise.tables._facts import About, Facts, Measure, add_totals, read_facts
 from stepwise.tables._schema import Kind, Schema
 from stepwise.tables._sheets import Sheet
 from stepwise.tables._table import (
@@ -39,7 +39,8 @@ def tabulate(
   each; then those of all together.
 
   Args:
-    sheets: one for every kind of entity.
+    sheets: one for every kind of entity; where a column of one names entities
+      of another, these get the totals of what they own.
     schema: what a template file says; what it does not say is guessed.
     id: of the table.
   """
@@ -51,7 +52,7 @@ def tabulate(
     sheet = _without(sheet, schema.missing)
     kind = _kind_of(sheet, schema, len(sheets) == 1)
     found.append(read_facts(sheet, kind, schema.kinds.get(kind, Kind({}))))
-  facts = _distinct(found)
+  facts = _distinct(add_totals(found, schema.kinds))
   entries = [entry for each in facts for entry in _entries(each, schema)]
   return Table(
     tuple(entries),

@@ -94,6 +94,15 @@ def test_identifiers_and_years_are_no_amounts(tmp_path):
   assert facts.entities == ('A', 'B', 'C')
 
 
+def test_a_first_column_of_long_numbers_names_rows(tmp_path):
+  content = 'customer,orders\n10023,4\n10457,9\n20031,2\n'
+  facts = facts_of(content, tmp_path)
+  assert facts.entities == tuple(
+    f'customer {number}' for number in (10023, 10457, 20031)
+  )
+  assert [measure.name for measure in facts.measures] == ['orders']
+
+
 @pytest.mark.parametrize(
   ('name', 'cells', 'kind'),
   [
@@ -140,6 +149,7 @@ def test_templates_have_the_last_word(tmp_path):
     ('x\n1\n', "no column of 'sales' names its rows: it has 'x' .number"),
     ('x,y\n1,2\n3,4\n', 'a column of names or times is needed'),
     ('region,town\nA,B\nC,D\n', "no column of numbers in 'sales'"),
+    ('r,x\nA,1\nB,2\nC,3\nD,4\nE,?!\n', "read as text: row 5 has '[?]!'"),
     (
       'region,measure,value\nA,x,1\nA,x,2\n',
       "row 2 of 'sales': 'x' of A again",

@@ -4,13 +4,17 @@ import html
 import json
 import re
 
+import numpy as np
 import pytest
 
 import stepwise
 from stepwise._errors import InputError
 from stepwise.tables import (
+  TablePlan,
   make_sheets,
+  open_table,
   plan_table,
+  realize_table,
   report_page,
   report_table,
   tabulate,
@@ -57,6 +61,20 @@ def test_every_number_is_in_the_table_or_follows_from_it(block):
       assert not unsaid(sentence), (seed, sentence)
       checked += 1
   assert checked > 20
+
+
+def test_any_plan_is_written_and_no_more():
+  """Not only what the planner would choose, and as it would arrange it."""
+  for seed in range(60):
+    drawn = draw_table(seed)
+    table = open_table(drawn.rows)
+    rng = np.random.default_rng(seed)
+    places = rng.permutation(len(table.entries))[: rng.integers(1, 9)]
+    relations = [table.entries[place].relation for place in places]
+    plan = TablePlan((tuple(relations[:4]), tuple(relations[4:])), (), table)
+    for sentence in realize_table(plan):
+      assert not unsupported(sentence.text, drawn), (seed, sentence.text)
+      assert not unsaid(sentence), (seed, sentence)
 
 
 def test_the_check_finds_what_is_wrong():

@@ -3,6 +3,7 @@
 import pytest
 
 from stepwise.tables import (
+  Choice,
   Column,
   Kind,
   Schema,
@@ -69,6 +70,32 @@ def test_measures_that_matter_are_given_named_or_central():
     for i, z in enumerate([5, 1, 4, 2, 5, 1])
   ]
   assert main_types(table_of(rows))['a'] in ({'x'}, {'y'})
+
+
+def test_the_table_s_name_and_the_better_tell_what_matters():
+  rows = [
+    {'a': f'A{i}', 'late': 2 * i + i % 2, 'loans': i * i, 'visits': 3 * i}
+    for i in range(6)
+  ]
+  assert main_types(table_of(rows, id='visits'))['a'] == {'visits'}
+  worse = [{**row, 'delays': row.pop('late')} for row in map(dict, rows)]
+  assert main_types(table_of(worse))['a'] != {'delays'}
+
+
+def test_measures_of_a_group_stand_together():
+  measures = ('won', 'goals', 'lost')
+  rows = [
+    {'team': f'T{i}', **{m: 9 * i + j for j, m in enumerate(measures)}}
+    for i in range(4)
+  ]
+  columns = {m: Column(group='g' if m != 'goals' else '') for m in measures}
+  schema = Schema({'team': Kind({}, columns=columns)})
+  table = table_of(rows, schema=schema)
+  chosen = [
+    Choice(table.entries[table.index['T3', m]], 1.0, ()) for m in measures
+  ]
+  [sentence] = arrange(chosen, table)
+  assert [r.type for r in sentence] == ['won', 'lost', 'goals']
 
 
 def test_coverage_spreads_over_entities():

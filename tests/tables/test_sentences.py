@@ -102,3 +102,48 @@ def test_texts_and_entries_of_other_tables():
   plan = ((Relation('Kings', '10', 'staff'),),)
   with pytest.raises(InputError, match="no entry 'staff' of 'Kings' that is"):
     write_sentences(plan, table)
+
+
+def test_movements_at_one_time_say_it_once():
+  rows = [row | {'visits': 2 * row['price ($)'] + 3} for row in YEARS]
+  entries = [('Mill', f'{name} change') for name in ('price ($)', 'visits')]
+  [text] = written(rows, entries)
+  assert text == (
+    "Mill's price rose by 50% from 2021 to 2022; visits rose by 47%."
+  )
+
+
+def test_what_is_too_much_for_one_breath_is_several_sentences():
+  rows = [row | {'visits': row['price ($)']} for row in YEARS]
+  table = tabulate(make_sheets(rows))
+  types = [type for name, type in table.index if name == 'Mill']
+  [text] = written(rows, [('Mill', type) for type in types])
+  assert text.count('Mill ') > 1
+  assert all(len(part) < 250 for part in text.split('. '))
+
+
+def test_entities_without_a_value_are_not_counted():
+  rows = [*ROWS, {'shop': 'Wharf', 'staff': 2}]
+  assert written(
+    rows, [('all shops', 'share (%) mean')], [('Kings', 'rain (mm)')]
+  ) == [
+    'The mean share of the three shops with a value is 33.3%.',
+    'Kings has the most rain of the three shops with a value, 8.0 mm.',
+  ]
+
+
+def test_several_entries_of_several_entities_and_of_all():
+  [text] = written(
+    YEARS,
+    [
+      ('all shops', 'price ($) mean'),
+      ('Mill', 'price ($) 2022'),
+      ('Mill', 'price ($) change'),
+      ('Quay', 'price ($) 2020'),
+    ],
+  )
+  assert text == (
+    'The mean price of the two shops was $14.3 from 2020 to 2022. Mill had a '
+    'price of $30 in 2022, higher than Quay and 50% higher than in 2021. Quay '
+    'had a price of $10 in 2020, as much as Mill.'
+  )

@@ -144,3 +144,22 @@ def test_large_tables(rows, columns, tmp_path):
   path.write_text(header + ''.join(f'\nrow {i},{line}' for i in range(rows)))
   table = tabulate(read_sheets(path))
   assert len(table.entries) == rows * columns + columns
+
+
+def test_owners_have_the_totals_of_what_they_own():
+  tables = {
+    'regions': [{'region': 'N', 'area': 4}, {'region': 'S', 'area': 3}],
+    'shops': [
+      {'shop': 'a', 'region': 'N', 'revenue': '€10', 'price': 3},
+      {'shop': 'b', 'region': 'S', 'revenue': '€20', 'price': 3},
+      {'shop': 'c', 'region': 'S', 'revenue': '€40', 'price': 2},
+    ],
+  }
+  values = by_type(tabulate(make_sheets(tables)))
+  assert values['N', 'shop revenue'] == '€10'
+  assert values['S', 'shop revenue'] == '€60'
+  # Prices are not added, and nothing is where a number is missing.
+  assert ('S', 'shop price') not in values
+  tables['shops'][0]['revenue'] = None
+  values = by_type(tabulate(make_sheets(tables)))
+  assert ('S', 'shop revenue') not in values
