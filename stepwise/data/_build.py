@@ -93,20 +93,48 @@ def build_records(
 
   def labelled() -> Iterator[LabelledRecord]:
     documents = read_documents(source, on_error=report.bad_lines.append)
-    records = _records(documents, tokenizer, options)
-    if oracles is None:
-      order = 'selection' if gains else 'document'
-      search = OracleOptions(method, order, metric=metric, gains=gains)
-      found = _search(records, report, search, processes)
-    else:
-      found = ((record, _given(record, oracles)) for record, _ in records)
-    for record, oracle in found:
-      report.add(record)
+    for found in label_documents(
+      documents,
+      tokenizer,
+      options,
+      search_options(method, metric, gains) if oracles is None else oracles,
+      report,
+      processes=processes,
+    ):
       on_progress(1)
-      yield record, oracle
+      yield found
 
   save_records(target, labelled())
   return report
+
+
+def search_options(method: str, metric: str, gains: bool) -> OracleOptions:
+  """How records search their oracles: gains are those of the choices."""
+  order = 'selection' if gains else 'document'
+  return OracleOptions(method, order, metric=metric, gains=gains)
+
+
+def label_documents(
+  documents: Iterable[Document],
+  tokenizer: Tokenizer,
+  options: RecordOptions,
+  oracles: OracleOptions | Mapping[str, Sequence[int]],
+  report: BuildReport,
+  *,
+  processes: int = 1,
+) -> Iterator[LabelledRecord]:
+  """Records with their oracles, searched or given by id; counted in a report.
+
+  Documents without a summary have none to search.
+  """
+  records = _records(documents, tokenizer, options)
+  if isinstance(oracles, OracleOptions):
+    found = _search(records, report, oracles, processes)
+  else:
+    found = ((record, _given(record, oracles)) for record, _ in records)
+  for record, oracle in found:
+    report.add(record)
+    yield record, oracle
 
 
 def read_oracles(path: str | os.PathLike[str]) -> dict[str, tuple[int, ...]]:

@@ -77,6 +77,21 @@ def _metric(name: str, document: Document) -> str:
   return name if english or twin not in METRICS else twin
 
 
+def oracle_row(
+  document: Document, number: int, options: OracleOptions
+) -> dict[str, Any]:
+  """What `stepwise oracle` writes of the document of one line."""
+  if not document.summary:
+    raise InputError('no summary to compare the article with.')
+  oracle = document_oracle(document, options)
+  return {
+    'id': document.id,
+    'line': number,
+    'oracle': oracle.indices,
+    'rouge': oracle.rouge,
+  }
+
+
 def document_oracles(
   documents: Iterable[Document],
   options: OracleOptions,
@@ -157,17 +172,9 @@ def _line(options: OracleOptions, item: _Item) -> dict[str, Any] | BadLine:
   form = find_format(item.file)
   try:
     document = parse_item(form, item.file, item.number, item.raw)
-    if not document.summary:
-      raise InputError('no summary to compare the article with.')
+    return oracle_row(document, item.number, options)
   except InputError as error:
     return BadLine(str(item.file), item.number, str(error))
-  oracle = document_oracle(document, options)
-  return {
-    'id': document.id,
-    'line': item.number,
-    'oracle': oracle.indices,
-    'rouge': oracle.rouge,
-  }
 
 
 def _count_pieces(unit: str) -> int:

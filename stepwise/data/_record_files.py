@@ -35,10 +35,14 @@ def save_records(
   count = 0
   with replace_when_done(Path(path)) as stream:
     for record, oracle in records:
-      line = json.dumps(_to_json(record, oracle), separators=(',', ':'))
-      stream.write(line.encode() + b'\n')
+      stream.write(f'{record_line(record, oracle)}\n'.encode())
       count += 1
   return count
+
+
+def record_line(record: Record, oracle: Iterable[int]) -> str:
+  """The line of a record in a file of them."""
+  return json.dumps(_to_json(record, oracle), separators=(',', ':'))
 
 
 def load_records(

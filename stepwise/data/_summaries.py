@@ -5,7 +5,7 @@ what a system could not summarise stays in its place.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -73,8 +73,8 @@ def read_predictions(path: str | os.PathLike[str]) -> list[Prediction]:
       Prediction(summary_sentences('line', line)) for line in _text_lines(path)
     ]
   return [
-    _prediction(fields, path, number)
-    for number, fields in _parse_rows(path, find_format(path).items(path))
+    parse_prediction(path, number, item)
+    for number, item in find_format(path).items(path)
   ]
 
 
@@ -153,9 +153,9 @@ def _pair_lines(
   return list(predictions)
 
 
-def _prediction(
-  fields: Mapping[str, Any], path: Path, number: int
-) -> Prediction:
+def parse_prediction(path: Path, number: int, item: Any) -> Prediction:
+  """The prediction of one item of a file of them."""
+  fields = _fields(path, number, item)
   name = str(fields.get('id') or '')
   if fields.get('error'):
     return Prediction((), name, str(fields['error']))
@@ -170,13 +170,12 @@ def _prediction(
 def _parse_references(
   path: Path, items: list[tuple[int, Any]]
 ) -> list[Reference]:
-  return [
-    _reference(fields, path, number)
-    for number, fields in _parse_rows(path, items)
-  ]
+  return [parse_reference(path, number, item) for number, item in items]
 
 
-def _reference(fields: Mapping[str, Any], path: Path, number: int) -> Reference:
+def parse_reference(path: Path, number: int, item: Any) -> Reference:
+  """The document and its summaries of one item of a file of them."""
+  fields = _fields(path, number, item)
   summaries = _summaries(fields, path, number)
   rest = {k: v for k, v in fields.items() if k not in SUMMARY_KEYS}
   if not any(rest.get(key) for key in ARTICLE_KEYS):
@@ -211,15 +210,11 @@ def _alone(*summaries: Sentences, name: str = '') -> Reference:
   return Reference(Document('', (), summaries[0], name), summaries)
 
 
-def _parse_rows(
-  path: Path, items: Iterable[tuple[int, Any]]
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-  form = find_format(path)
-  for number, item in items:
-    try:
-      yield number, form.parse(item)
-    except InputError as error:
-      raise InputError(f'{path}:{number}: {error}') from error
+def _fields(path: Path, number: int, item: Any) -> Mapping[str, Any]:
+  try:
+    return find_format(path).parse(item)
+  except InputError as error:
+    raise InputError(f'{path}:{number}: {error}') from error
 
 
 def _find_key(

@@ -24,6 +24,14 @@ from stepwise.evaluation._lengths import (
   count_words,
   length_statistics,
 )
+from stepwise.evaluation._measures import (
+  SummaryMeasures,
+  TextMeasures,
+  join_measures,
+  join_texts,
+  measure_summaries,
+  measure_texts,
+)
 from stepwise.evaluation._plots import plot_lengths
 from stepwise.evaluation._positions import (
   PositionStatistics,
@@ -33,10 +41,13 @@ from stepwise.evaluation._positions import (
 from stepwise.evaluation._redundancy import repeated_ngrams
 from stepwise.evaluation._report import (
   Comparison,
+  MeasuredSystem,
   NamedSummaries,
   Report,
   SystemReport,
+  check_names,
   compare_systems,
+  report_measures,
 )
 from stepwise.evaluation._rouge import (
   MEASURES,
@@ -59,30 +70,39 @@ __all__ = [
   'Interval',
   'Judgement',
   'LengthStatistics',
+  'MeasuredSystem',
   'NamedSummaries',
   'PairOfSystems',
   'PositionStatistics',
   'RelationGeneration',
   'Report',
   'Significance',
+  'SummaryMeasures',
   'SystemReport',
+  'TextMeasures',
   'best_worst_scaling',
   'bleu',
   'bootstrap_interval',
   'check_measuring',
+  'check_names',
   'compare_means',
   'compare_systems',
   'content_ordering',
   'content_selection',
   'count_words',
+  'join_measures',
+  'join_texts',
   'length_statistics',
   'locate_sentences',
+  'measure_summaries',
+  'measure_texts',
   'plot_lengths',
   'position_statistics',
   'read_judgements',
   'relation_generation',
   'render_html',
   'repeated_ngrams',
+  'report_measures',
   'rouge',
   'rouge_scores',
 ]

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from stepwise._errors import InputError
 from stepwise._rouge import (
@@ -16,21 +16,15 @@ from stepwise._rouge import (
   as_references,
 )
 from stepwise.evaluation._bootstrap import Interval, bootstrap_intervals
-from stepwise.evaluation._lengths import (
-  LengthStatistics,
-  count_words,
-  length_statistics,
+from stepwise.evaluation._lengths import LengthStatistics, length_statistics
+from stepwise.evaluation._measures import (
+  SummaryMeasures,
+  TextMeasures,
+  measure_summaries,
+  measure_texts,
 )
-from stepwise.evaluation._positions import (
-  PositionStatistics,
-  locate_sentences,
-  position_statistics,
-)
-from stepwise.evaluation._redundancy import repeated_ngrams
-from stepwise.evaluation._rouge import (
-  MEASURES,
-  rouge_scores,
-)
+from stepwise.evaluation._positions import PositionStatistics
+from stepwise.evaluation._rouge import MEASURES
 from stepwise.evaluation._significance import compare_means
 
 # The columns of a report: each kind of ROUGE, then the mean of the three.
@@ -48,6 +42,15 @@ class NamedSummaries:
 
   name: str
   summaries: Sequence[Sentences]
+  errors: int = 0
+
+
+@dataclass(frozen=True)
+class MeasuredSystem:
+  """A name, what was measured of its summaries, and how many failed."""
+
+  name: str
+  measures: SummaryMeasures
   errors: int = 0
 
 
@@ -151,46 +154,87 @@ def compare_systems(
   """
   if tuple(kinds[: len(KINDS)]) != KINDS:
     raise InputError(f'kinds are {[*kinds]} but must begin with {[*KINDS]}.')
-  names = [system.name for system in systems]
-  if len(set(names)) < len(names):
-    raise InputError(f'System names are {names} but must all be different.')
-  scores = [
-    rouge_scores(
-      system.summaries,
-      references,
-      metric,
-      kinds=kinds,
-      several=several,
-      processes=processes,
+  check_names([system.name for system in systems])
+  measured = [
+    MeasuredSystem(
+      system.name,
+      measure_summaries(
+        system.summaries,
+        references,
+        documents,
+        metric=metric,
+        kinds=kinds,
+        several=several,
+        processes=processes,
+      ),
+      system.errors,
     )
     for system in systems
   ]
-  anova_p, comparisons = _compare(names, scores, seed)
   human = [as_references(of_one)[0] for of_one in references]
+  sizes = [len(units) for units in documents or [()] * len(references)]
+  return report_measures(
+    measured,
+    measure_texts(human, metric),
+    np.array(sizes, np.int64),
+    seed=seed,
+    metric=metric,
+    kinds=kinds,
+    several=several,
+  )
+
+
+def check_names(names: Sequence[str]) -> None:
+  """Systems are told apart by their names."""
+  if len(set(names)) < len(names):
+    raise InputError(f'System names are {[*names]} but must all be different.')
+
+
+def report_measures(
+  systems: Sequence[MeasuredSystem],
+  human: TextMeasures,
+  sizes: Int[np.ndarray, ' documents'],
+  *,
+  seed: int,
+  metric: str,
+  kinds: Sequence[str],
+  several: str,
+) -> Report:
+  """The report of what was measured; see `compare_systems`.
+
+  Args:
+    systems: with as many documents each, in the same order.
+    human: the first human summary of every document.
+    sizes: units of every document.
+    seed: of the bootstrap.
+    metric: that was measured with.
+    kinds: that were measured.
+    several: how several references counted.
+  """
+  names = [system.name for system in systems]
+  scores = [system.measures.rouge for system in systems]
+  anova_p, comparisons = _compare(names, scores, seed)
   return Report(
-    documents=len(references),
+    documents=len(human),
     seed=seed,
     metric=metric,
     several=several,
-    systems=[
-      _describe(system, score, kinds, documents, seed, metric)
-      for system, score in zip(systems, scores, strict=True)
-    ],
-    human_lengths=length_statistics(count_words(human)),
-    human_repeated_trigrams=_mean_repetition(human, metric),
+    systems=[_describe(system, kinds, sizes, seed) for system in systems],
+    human_lengths=length_statistics(human.words),
+    human_repeated_trigrams=float(np.mean(human.repeated)),
     anova_p=anova_p,
     comparisons=comparisons,
   )
 
 
 def _describe(
-  system: NamedSummaries,
-  scores: Float[np.ndarray, 'documents kinds 3'],
+  system: MeasuredSystem,
   kinds: Sequence[str],
-  documents: Sequence[Sequence[str]] | None,
+  sizes: Int[np.ndarray, ' documents'],
   seed: int,
-  metric: str,
 ) -> SystemReport:
+  measures = system.measures
+  scores = measures.rouge
   flat = np.column_stack([scores.reshape(len(scores), -1), _f1(scores)[:, -1]])
   *intervals, mean = _percentages(flat, seed)
   rouge: dict[str, dict[str, Interval]] = {
@@ -201,9 +245,9 @@ def _describe(
     name=system.name,
     errors=system.errors,
     rouge={**rouge, 'mean': {'f1': mean}},
-    lengths=length_statistics(count_words(system.summaries)),
-    repeated_trigrams=_mean_repetition(system.summaries, metric),
-    positions=_positions(system, documents) if documents else None,
+    lengths=length_statistics(measures.texts.words),
+    repeated_trigrams=float(np.mean(measures.texts.repeated)),
+    positions=measures.positions(sizes),
   )
 
 
@@ -243,18 +287,3 @@ def _percentages(
   values: Float[np.ndarray, 'documents columns'], seed: int
 ) -> list[Interval]:
   return bootstrap_intervals(100 * values, seed=seed)
-
-
-def _mean_repetition(summaries: Sequence[Sentences], metric: str) -> float:
-  shares = [repeated_ngrams(summary, metric=metric) for summary in summaries]
-  return float(np.mean(shares))
-
-
-def _positions(
-  system: NamedSummaries, documents: Sequence[Sequence[str]]
-) -> PositionStatistics | None:
-  chosen = [
-    locate_sentences(summary, units)
-    for summary, units in zip(system.summaries, documents, strict=True)
-  ]
-  return position_statistics(chosen, [len(units) for units in documents])

@@ -11,6 +11,7 @@ from stepwise.summarization._base import Summarizer
 from stepwise.summarization._bulk import (
   BulkReport,
   digest_folder,
+  summary_row,
   write_summaries,
 )
 from stepwise.summarization._models import (
@@ -57,5 +58,6 @@ __all__ = [
   'summarize',
   'summarize_many',
   'summary_page',
+  'summary_row',
   'write_summaries',
 ]

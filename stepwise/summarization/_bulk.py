@@ -70,7 +70,8 @@ def write_summaries(
       found = summarizer.many(
         (line.content for line in chunk), options, batch_size=batch_size
       )
-      lines.append(map(_row, chunk, found))
+      numbers = (line.number for line in chunk)
+      lines.append(map(summary_row, numbers, found))
       on_progress(len(chunk))
     lines.finish()
   return _count(Path(target))
@@ -87,11 +88,12 @@ def _lines(path: Path, done: set[int]) -> Iterator[_Line]:
       yield _Line(number, error)
 
 
-def _row(line: _Line, result: Summary | InputError) -> dict[str, Any]:
+def summary_row(number: int, result: Summary | InputError) -> dict[str, Any]:
+  """What `stepwise infer` writes of one line."""
   if isinstance(result, InputError):
-    return {'line': line.number, 'error': str(result)}
+    return {'line': number, 'error': str(result)}
   row = {
-    'line': line.number,
+    'line': number,
     'id': result.document.id,
     'units': [sentence.index for sentence in result],
     'summary': [sentence.text for sentence in result],
