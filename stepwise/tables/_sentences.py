@@ -182,8 +182,8 @@ class _Writer:
     for part in _in_breaths(_by_measure(entries)):
       yield self._breath(part)
 
-  def _breath(self, said: Sequence[_Said]) -> str:
-    first, *others = said
+  def _breath(self, part: Sequence[_Said]) -> str:
+    first, *others = part
     self._moved = ''
     clause = self._clause(first)
     has = self._has(first.main)
