@@ -10,7 +10,7 @@ from stepwise._errors import InputError
 _SOURCE = typer.Argument(
   metavar='TABLE|GAMES',
   help='A table (.csv, .tsv, .json, .jsonl, .parquet), a folder of related '
-  'ones, or games as Rotowire has them (.json).',
+  'ones, or games as Rotowire or SportSett has them (.json, .jsonl).',
 )
 Source = Annotated[Path, _SOURCE]
 OptionalSource = Annotated[Path | None, _SOURCE]
@@ -28,7 +28,8 @@ Entries = Annotated[
 ]
 AsMarkdown = Annotated[bool, typer.Option('--markdown', help='Print Markdown.')]
 
-_MARKS = (b'"box_score"', b'"home_line"', b'"vis_line"')
+# Of games as Rotowire has them, and as SportSett has them.
+_MARKS = (b'"box_score"', b'"home_line"', b'"vis_line"', b'"line_score"')
 # Far enough for the first key of a game that is no part of another table.
 _HEAD = 1 << 16
 
@@ -36,7 +37,7 @@ _HEAD = 1 << 16
 def holds_games(path: Path) -> bool:
   """Whether a file is of games; the first keys tell."""
   suffixes = [suffix.lower() for suffix in path.suffixes]
-  if '.json' not in suffixes or not path.is_file():
+  if not {'.json', '.jsonl'} & {*suffixes} or not path.is_file():
     return False
   from stepwise._files import open_for_reading
 

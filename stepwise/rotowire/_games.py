@@ -13,6 +13,7 @@ from typing import Any
 from stepwise._errors import InputError
 from stepwise.data import open_for_reading
 from stepwise.rotowire._schema import rotowire_schema
+from stepwise.rotowire._sportsett import from_sportsett, is_sportsett
 from stepwise.tables import MAX_UNITS, Entity, Table, make_table
 
 MATCH = 'match'
@@ -79,17 +80,19 @@ class Game:
 
 
 def read_games(path: str | os.PathLike[str]) -> list[Game]:
-  """Reads a JSON list of games in the layout of Rotowire, or a single game.
+  """Reads a JSON list of games, a game a line, or a single game.
 
-  A game has `home_line`, `vis_line`, `box_score`, `day` and perhaps `summary`
-  (tokens or a string). Its id is the name of the file and its place in the
-  list, counted from 0. The file may be compressed (`.gz`, `.zst`).
+  A game of Rotowire has `home_line`, `vis_line`, `box_score`, `day` and perhaps
+  `summary` (tokens or a string); one of SportSett `game`, `teams` and perhaps
+  `summaries`, of which the first is taken. Its id is the name of the file and
+  its place in the list, counted from 0. The file may be compressed (`.gz`,
+  `.zst`).
   """
   path = Path(path)
   with open_for_reading(path) as stream:
     content = stream.read()
   try:
-    games = json.loads(content)
+    games = _parse(content)
   except ValueError as error:
     raise InputError(f'{path}: not JSON: {error}') from error
   if isinstance(games, dict):
@@ -105,6 +108,14 @@ def read_games(path: str | os.PathLike[str]) -> list[Game]:
   return parsed
 
 
+def _parse(content: bytes) -> Any:
+  """One value, or one a line."""
+  lines = [line for line in content.splitlines() if line.strip()]
+  if len(lines) > 1 and lines[0].strip().endswith(b'}'):
+    return [json.loads(line) for line in lines]
+  return json.loads(content)
+
+
 def sample_game() -> Path:
   """The file of an invented game, written for the project."""
   return Path(str(resources.files('stepwise.rotowire'))) / 'sample_game.json'
@@ -114,6 +125,8 @@ def parse_game(fields: Any, *, id: str = '') -> Game:
   """A game from the fields of its JSON; a bad one is named in the error."""
   if not isinstance(fields, dict):
     raise InputError(f'an object is needed, not {type(fields).__name__}.')
+  if is_sportsett(fields):
+    fields = from_sportsett(fields)
   home = _team(_object(fields, 'home_line'), 'home_line', 'home')
   visitor = _team(_object(fields, 'vis_line'), 'vis_line', 'away')
   if home.entity == visitor.entity:
