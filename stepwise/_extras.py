@@ -11,6 +11,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
   'metrics': ('rapidfuzz', 'rouge_score', 'sacrebleu', 'scipy'),
   'tables': ('pyarrow',),
   'files': ('pypdf', 'trafilatura', 'zstandard'),
+  'serve': ('jsonschema', 'prometheus_client', 'starlette', 'uvicorn'),
   'plots': ('matplotlib',),
   'tensorboard': ('tensorboardX',),
   'tasks': ('seqio', 'tensorflow', 'tensorflow_text', 'apache_beam'),

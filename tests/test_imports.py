@@ -59,6 +59,11 @@ ARROWS: dict[str, set[str]] = {
     *('layers', 'models', 'checkpoints', 'training', 'data', 'tables'),
     *('rotowire', 'extraction', 'evaluation', 'pages'),
   },
+  # What people ask, done as the command line does it.
+  'serve': {
+    *('documents', 'pages', 'planning', 'realization', 'rotowire'),
+    *('summarization', 'tables'),
+  },
   # `rotowire_realize` has the examples of the realizer.
   'tasks': {
     *('data', 'documents', 'evaluation', 'tables', 'rotowire'),
@@ -69,7 +74,7 @@ ARROWS: dict[str, set[str]] = {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
     *('extraction', 'inference', 'planning', 'realization', 'pages'),
-    *('tables', 'documents', 'ranking'),
+    *('tables', 'documents', 'ranking', 'serve'),
   },
 }
 # Where a library may be imported; others are free.
@@ -84,6 +89,8 @@ CONFINED: dict[str, set[str]] = {
   'jax': {*_NUMERIC, 't5x_adapter', 'cli', '_typing', '_runtime'},
   'flax': {*_NUMERIC, 't5x_adapter', 'cli'},
   'typer': {'cli'},
+  'starlette': {'serve'},
+  'uvicorn': {'serve'},
 }
 # Nothing of ours imports these.
 LEAVES = {'benchmarks', 'tests', 'examples'}

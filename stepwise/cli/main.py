@@ -30,6 +30,7 @@ from stepwise.cli import (
   report,
   rotowire,
   runs,
+  serve,
   summarize,
   table,
   train,
@@ -70,6 +71,7 @@ app.command()(plan.plan)
 app.command()(report.report)
 app.add_typer(rotowire.app, name='rotowire')
 app.command()(runs.runs)
+app.command()(serve.serve)
 app.command()(summarize.summarize)
 app.add_typer(table.app, name='table')
 app.command()(train.train)

@@ -78,6 +78,14 @@ def find_format(path: Path) -> Format:
   return FORMATS[suffix]
 
 
+def find_suffix(name: str, data: bytes) -> str:
+  """The suffix that the first bytes show, or else the name has."""
+  suffix = Path(name).suffix.lower()
+  if suffix in ('', '.txt', '.text'):
+    return sniff(data[:4096]) or '.txt'
+  return suffix
+
+
 def is_known(path: Path) -> bool:
   """Whether the name of a file is that of a document or of many."""
   return _suffix(path) in FORMATS

@@ -12,11 +12,13 @@ from stepwise._errors import InputError
 from stepwise.documents._document import Document
 from stepwise.documents._formats import (
   ARTICLE_KEYS,
+  FORMATS,
   NO_TEXT,
   SUMMARY_KEYS,
   Fields,
   Format,
   find_format,
+  find_suffix,
 )
 from stepwise.documents._languages import check_language, detect_language
 from stepwise.documents._splitter import is_list_item, split_sentences
@@ -138,6 +140,28 @@ def parse_item(
   """
   place = file.stem if form.whole_file else f'{file.name}:{number}'
   return make_document({'id': place, **form.parse(item)}, splitter, options)
+
+
+def parse_file(
+  name: str, data: bytes, options: ReadOptions = ReadOptions()
+) -> Document:
+  """The document of a file that is at hand as bytes; nothing is opened.
+
+  Args:
+    name: its end tells the format, unless the bytes do.
+    data: the contents.
+    options: how texts are read.
+  """
+  suffix = find_suffix(name, data)
+  form = FORMATS.get(suffix)
+  if form is None or not form.whole_file:
+    known = ', '.join(key for key, each in FORMATS.items() if each.whole_file)
+    raise InputError(
+      f'a file is named {name!r}; the name of a document ends in one of '
+      f'{known}.'
+    )
+  fields = {'id': Path(name).stem, **form.parse(data)}
+  return make_document(fields, None, options)
 
 
 def make_document(

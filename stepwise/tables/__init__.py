@@ -34,7 +34,12 @@ from stepwise.tables._salience import (
 )
 from stepwise.tables._schema import Column, Kind, Schema, load_schema
 from stepwise.tables._sentences import write_sentences
-from stepwise.tables._sheets import Sheet, make_sheets, read_sheets
+from stepwise.tables._sheets import (
+  Sheet,
+  make_sheets,
+  parse_sheets,
+  read_sheets,
+)
 from stepwise.tables._table import (
   MAX_UNITS,
   SPECIAL_UNITS,
@@ -74,6 +79,7 @@ __all__ = [
   'make_table',
   'open_table',
   'parse_plan',
+  'parse_sheets',
   'plan_from_units',
   'plan_record',
   'plan_table',

@@ -62,12 +62,23 @@ def read_sheets(path: str | os.PathLike[str]) -> list[Sheet]:
       'them.'
     )
   try:
-    return _READERS[kind](path)
+    if kind == '.parquet':
+      return _read_parquet(path)
+    return _PARSERS[kind](_read_text(path), path)
   except InputError as error:
     where = str(error)
     raise InputError(
       where if where.startswith(str(path)) else f'{path}: {where}'
     ) from error
+
+
+def parse_sheets(text: str, name: str) -> list[Sheet]:
+  """Tables of a text at hand, read as a file of this name would be."""
+  path = Path(name)
+  kind = kind_of(path) or '.csv'
+  if kind not in _PARSERS:
+    raise InputError(f'{name}: a {kind} file is no text.')
+  return _PARSERS[kind](text, path)
 
 
 def kind_of(path: Path) -> str:
@@ -250,8 +261,7 @@ def _read_text(path: Path) -> str:
     ) from error
 
 
-def _read_separated(path: Path) -> list[Sheet]:
-  text = _read_text(path)
+def _parse_separated(text: str, path: Path) -> list[Sheet]:
   delimiter = '\t' if kind_of(path) == '.tsv' else _delimiter(text)
   reader = csv.reader(
     io.StringIO(text, newline=''), delimiter=delimiter, strict=True
@@ -272,17 +282,17 @@ def _delimiter(text: str) -> str:
   return max(_DELIMITERS, key=outside.count)
 
 
-def _read_json(path: Path) -> list[Sheet]:
+def _parse_json(text: str, path: Path) -> list[Sheet]:
   try:
-    content = json.loads(_read_text(path))
+    content = json.loads(text)
   except ValueError as error:
     raise InputError(f'not JSON: {error}.') from error
   return make_sheets(content, _stem(path))
 
 
-def _read_lines(path: Path) -> list[Sheet]:
+def _parse_lines(text: str, path: Path) -> list[Sheet]:
   rows = []
-  for number, line in enumerate(_read_text(path).splitlines(), 1):
+  for number, line in enumerate(text.splitlines(), 1):
     if line.strip():
       try:
         rows.append(json.loads(line))
@@ -308,11 +318,10 @@ def _stem(path: Path) -> str:
   return path.name.partition('.')[0]
 
 
-_READERS: dict[str, Callable[[Path], list[Sheet]]] = {
-  '.csv': _read_separated,
-  '.tsv': _read_separated,
-  '.json': _read_json,
-  '.jsonl': _read_lines,
-  '.ndjson': _read_lines,
-  '.parquet': _read_parquet,
+_PARSERS: dict[str, Callable[[str, Path], list[Sheet]]] = {
+  '.csv': _parse_separated,
+  '.tsv': _parse_separated,
+  '.json': _parse_json,
+  '.jsonl': _parse_lines,
+  '.ndjson': _parse_lines,
 }
