@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._options import Batch
 
 Host = Annotated[
   str, typer.Option('--host', help='Address to listen at.', metavar='ADDRESS')
@@ -24,7 +25,7 @@ Token = Annotated[
 Bundles = Annotated[
   list[Path],
   typer.Option(
-    '--model',
+    '--bundle',
     metavar='FOLDER',
     help='A model of your own, asked for by the name of its folder; may be '
     'repeated.',
@@ -33,9 +34,6 @@ Bundles = Annotated[
 Queue = Annotated[
   int,
   typer.Option('--queue', min=1, help='Texts that are waited for, at most.'),
-]
-Batch = Annotated[
-  int, typer.Option('--batch', min=1, help='Texts decoded together, at most.')
 ]
 MaxBody = Annotated[
   int, typer.Option('--max-body', min=1, help='Bytes of a request.')
@@ -52,9 +50,9 @@ def serve(
   host: Host = '127.0.0.1',
   port: Port = 8765,
   token: Token = None,
-  model: Bundles = [],  # noqa: B006, typer copies it.
+  bundle: Bundles = [],  # noqa: B006, typer copies it.
   queue: Queue = 64,
-  batch: Batch = 8,
+  batch: Batch = None,
   max_body: MaxBody = 16 * 2**20,
   max_sentences: MaxSentences = 5000,
   max_seconds: MaxSeconds = 120.0,
@@ -72,14 +70,14 @@ def serve(
     token = secrets.token_urlsafe(24)
   prepare()
   config = ServeConfig(
-    bundles=_bundles(model),
+    bundles=_bundles(bundle),
     token=token,
     limits=Limits(
       body=max_body,
       sentences=max_sentences,
       seconds=max_seconds,
       queue=queue,
-      batch=batch,
+      batch=batch or Limits.batch,
     ),
     warm=True,
   )
