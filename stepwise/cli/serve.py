@@ -35,14 +35,14 @@ Queue = Annotated[
   int,
   typer.Option('--queue', min=1, help='Texts that are waited for, at most.'),
 ]
-MaxBody = Annotated[
-  int, typer.Option('--max-body', min=1, help='Bytes of a request.')
+LimitBody = Annotated[
+  int, typer.Option('--limit-body', min=1, help='Bytes of a request.')
 ]
-MaxSentences = Annotated[
-  int, typer.Option('--max-sentences', min=1, help='Of a text.')
+LimitSentences = Annotated[
+  int, typer.Option('--limit-sentences', min=1, help='Of a text.')
 ]
-MaxSeconds = Annotated[
-  float, typer.Option('--max-seconds', min=0.1, help='Of a text.')
+LimitSeconds = Annotated[
+  float, typer.Option('--limit-seconds', min=0.1, help='Of a text.')
 ]
 
 
@@ -53,9 +53,9 @@ def serve(
   bundle: Bundles = [],  # noqa: B006, typer copies it.
   queue: Queue = 64,
   batch: Batch = None,
-  max_body: MaxBody = 16 * 2**20,
-  max_sentences: MaxSentences = 5000,
-  max_seconds: MaxSeconds = 120.0,
+  limit_body: LimitBody = 16 * 2**20,
+  limit_sentences: LimitSentences = 5000,
+  limit_seconds: LimitSeconds = 120.0,
 ) -> None:
   """Serve a page to summarise texts and tables with, and a JSON API.
 
@@ -73,9 +73,9 @@ def serve(
     bundles=_bundles(bundle),
     token=token,
     limits=Limits(
-      body=max_body,
-      sentences=max_sentences,
-      seconds=max_seconds,
+      body=limit_body,
+      sentences=limit_sentences,
+      seconds=limit_seconds,
       queue=queue,
       batch=batch or Limits.batch,
     ),
