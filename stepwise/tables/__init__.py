@@ -3,6 +3,7 @@
 Pure Python and numpy: no JAX, no TensorFlow.
 """
 
+from stepwise.tables._align import aligned_plan
 from stepwise.tables._calendar import weekday
 from stepwise.tables._draft import draft_templates
 from stepwise.tables._facts import About, Facts, Measure
@@ -72,6 +73,7 @@ __all__ = [
   'TableReport',
   'TableSentence',
   'Wishes',
+  'aligned_plan',
   'arrange',
   'draft_templates',
   'load_schema',

@@ -145,7 +145,8 @@ class _Writer:
 
   def _time(self, said: _Said) -> str:
     facts = self._facts(said.main)
-    time = _in(said.main) if said.role == 'value' else _span(facts)
+    single = said.role in ('value', 'share')
+    time = _in(said.main) if single else _span(facts)
     return self._once(facts.kind, time)
 
   # All together.
@@ -216,7 +217,8 @@ class _Writer:
       clause += f'{and_} {has} {listed(named)}'
     for said in others:
       if said.role == 'share':
-        clause += f', and {has} {said.value} of all {said.measure.label}'
+        when = self._time(said)
+        clause += f', and {has} {said.value} of all {said.measure.label}{when}'
       elif not said.is_amount:
         clause += f'; {self._movement(said, said.measure.label)}'
     return clause
