@@ -1,6 +1,7 @@
 """How good are summaries of documents that are not news, at equal words?
 
-  python -m benchmarks.mixed FOLDER --out benchmarks/results/mixed.json
+  stepwise bench mixed FOLDER               # to results/mixed.json
+  stepwise bench mixed FOLDER --markdown    # and the table of the README
 
 FOLDER has a file of JSON lines for every set, such as `qmsum.valid.jsonl.zst`,
 with `article` and `highlights`, further references in `other_highlights`, and
@@ -9,26 +10,31 @@ its references have on average. ROUGE-1 F1, all scripts, several references
 averaged. `auto` is what `stepwise summarize` does if nobody names a model;
 which model it took is counted.
 
-`--split train` is for choosing weights, `valid` for reporting.
+Every set is written at once, with its commit; sets that the file has by the
+same command are kept. `--split train` is for choosing weights, `valid` for
+reporting.
 """
 
 import argparse
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks._harness import host_name, provenance
-from stepwise._files import open_for_reading, write_json
+from benchmarks._attention_report import markdown_table, update_readme
+from benchmarks._harness import RESULTS, host_name, provenance, write_json
+from stepwise._files import open_for_reading
 from stepwise.documents import Document, count_words, make_document
-from stepwise.evaluation import rouge
+from stepwise.evaluation import bootstrap_interval, rouge
 from stepwise.summarization import SummaryOptions, load_summarizer
 
 BASELINES = ('lead', 'textrank', 'lexrank')
+# Of fewer documents a mean tells little.
+ENOUGH = 50
 _METRIC = 'rouge-1.5.5-unicode'
 
 
@@ -37,33 +43,50 @@ class Example(NamedTuple):
   references: list[list[str]]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
   parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    prog='stepwise bench mixed',
+    description=__doc__,
+    formatter_class=argparse.RawDescriptionHelpFormatter,
   )
   parser.add_argument('folder', type=Path)
   parser.add_argument('--sets', nargs='*', help='default: all of the split')
   parser.add_argument('--split', default='valid')
   parser.add_argument('--systems', nargs='*', default=[*BASELINES, 'auto'])
-  parser.add_argument('--documents', type=int, default=100, help='a set')
+  parser.add_argument('--documents', type=int, default=200, help='a set')
   parser.add_argument('--seed', type=int, default=0)
-  parser.add_argument('--out', type=Path)
-  options = parser.parse_args()
-  sets = f'--sets {" ".join(options.sets)} ' if options.sets else ''
-  about = provenance(
-    f'python -m benchmarks.mixed FOLDER {sets}--split {options.split} '
-    f'--documents {options.documents} --seed {options.seed}',
-    host_name(),
-    ('jax', 'numpy'),
+  parser.add_argument('--markdown', action='store_true')
+  parser.add_argument('--out', type=Path, default=RESULTS / 'mixed.json')
+  options = parser.parse_args(arguments)
+  content = measure_sets(options)
+  if options.markdown:
+    update_readme('mixed', markdown(content))
+
+
+def measure_sets(options: argparse.Namespace) -> dict[str, Any]:
+  """All sets, the small ones first; those that are stored are not again."""
+  command = (
+    f'stepwise bench mixed FOLDER --split {options.split} --documents '
+    f'{options.documents} --seed {options.seed}'
   )
-  found = {}
+  about = provenance(command, host_name(), ('jax', 'numpy'))
+  content = {'sets': _stored(options.out, command), **about}
   for path in _files(options.folder, options.split, options.sets):
-    examples = _sample(path, options.documents, options.seed)
     name = path.name.partition('.')[0]
-    found[name] = measure(examples, options.systems)
-    print(_row(name, found[name]), flush=True)
-  if options.out:
-    write_json(options.out, {'sets': found, **about})
+    if name not in content['sets']:
+      examples = _sample(path, options.documents, options.seed)
+      found = measure(examples, options.systems)
+      content['sets'][name] = found | {'commit': about['commit']}
+      write_json(options.out, content)
+    print(_row(name, content['sets'][name]), flush=True)
+  return content
+
+
+def _stored(path: Path, command: str) -> dict[str, Any]:
+  if not path.exists():
+    return {}
+  content = json.loads(path.read_text(encoding='utf-8'))
+  return content['sets'] if content['command'] == command else {}
 
 
 def measure(examples: Sequence[Example], systems: Sequence[str]) -> dict:
@@ -81,13 +104,55 @@ def measure(examples: Sequence[Example], systems: Sequence[str]) -> dict:
       lines = [sentence.text for sentence in summary]
       found.append(rouge(lines, references, _METRIC, kinds=['rouge1'])[0, 2])
       taken[summary.model] += name == 'auto'
-    scores[name] = round(100 * float(np.mean(found)), 2)
+    scores[name] = 100 * np.array(found)
   return {
     'documents': len(examples),
     'words': words,
-    'rouge1': scores,
+    'rouge1': {name: _round(found.mean()) for name, found in scores.items()},
     'auto': {name: count for name, count in taken.items() if count},
+    **_beside_best(scores),
   }
+
+
+def _beside_best(scores: Mapping[str, np.ndarray]) -> dict[str, Any]:
+  """How much better `auto` is than the best baseline, with its interval."""
+  others = [name for name in BASELINES if name in scores]
+  if not others or 'auto' not in scores:
+    return {}
+  best = max(others, key=lambda name: scores[name].mean())
+  found = bootstrap_interval(scores['auto'] - scores[best])
+  ends = [_round(end) for end in (found.mean, found.low, found.high)]
+  return {'best': best, 'auto_minus_best': ends}
+
+
+def _round(value: float) -> float:
+  return round(float(value), 2)
+
+
+def markdown(content: Mapping[str, Any]) -> str:
+  """The table of the README: sets that are large enough, then the others."""
+  sets = sorted(
+    content['sets'].items(), key=lambda item: item[1]['documents'] < ENOUGH
+  )
+  rows = [
+    [
+      name,
+      str(found['documents']),
+      str(found['words']),
+      *(f'{found["rouge1"][system]:.2f}' for system in (*BASELINES, 'auto')),
+      '{:+.2f} ({:+.2f} to {:+.2f})'.format(*found['auto_minus_best']),
+      ', '.join(f'{model} {count}' for model, count in found['auto'].items()),
+    ]
+    for name, found in sets
+  ]
+  header = ['set', 'documents', 'words', *BASELINES, '`auto`']
+  header += ['`auto` minus the best', '`auto` took']
+  commits = sorted({found['commit'][:12] for _, found in sets})
+  about = (
+    f'`{content["command"]}`, {content["date"]}, commit {", ".join(commits)},'
+    ' ROUGE-1 F1, 95 % intervals:'
+  )
+  return f'{about}\n\n{markdown_table(header, rows)}\n'
 
 
 def _words(sentences: Sequence[str]) -> int:
@@ -104,7 +169,9 @@ def _row(name: str, result: dict[str, Any]) -> str:
 def _files(
   folder: Path, split: str, wanted: Sequence[str] | None
 ) -> Iterator[Path]:
-  for path in sorted(folder.glob(f'*.{split}.jsonl*')):
+  for path in sorted(
+    folder.glob(f'*.{split}.jsonl*'), key=lambda path: path.stat().st_size
+  ):
     if not wanted or path.name.partition('.')[0] in wanted:
       yield path
 
