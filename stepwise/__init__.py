@@ -43,4 +43,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-  return sorted({*globals(), *__all__})
+  # Not what this file imports for itself.
+  return sorted({*globals(), *__all__} - {'Any', 'TYPE_CHECKING'})

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -135,7 +135,30 @@ Unicode = Annotated[
   ),
 ]
 
+Sentences = Annotated[
+  str | None,
+  typer.Option(
+    '--sentences',
+    '-n',
+    metavar='N|auto',
+    help='How many to choose; auto = as many as the text needs. Default: 3, '
+    'or what a bundle of yours says.',
+  ),
+]
+Words = Annotated[
+  int | None,
+  typer.Option(help='The best sentences that fit into so many words.'),
+]
+
 
 def metric_name(metric: str, unicode: bool) -> str:
   """The one name of what `--metric` and `--unicode` ask for."""
   return f'{metric}-unicode' if unicode else metric
+
+
+def number_or_text(value: str | None) -> Any:
+  """What may be a number, such as `3`, or not, such as `auto`."""
+  if value is None:
+    return None
+  negative = value.startswith('-') and value[1:].isdecimal()
+  return int(value) if value.isdecimal() or negative else value

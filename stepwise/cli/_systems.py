@@ -1,6 +1,7 @@
 """Systems that `stepwise evaluate` can name: built-in baselines and files."""
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain
@@ -40,7 +41,7 @@ def load_system(
     name: `lead:3` (the first three sentences), `textrank:3`, `lexrank:3` (the
       most central ones), `lead:200w` and so on (those that fit into 200 words),
       `oracle` (the best ones), `oracle:512` (the best of those that fit 512
-      word pieces), or a file of predictions.
+      word pieces), a file of predictions, or - for standard input.
     references: all of the references' file.
     rows: those to summarise.
     metric: with which oracles measure ROUGE.
@@ -97,12 +98,16 @@ def _rank_chunk(
 def _from_file(
   name: str, documents: Sequence[Document], rows: Sequence[int]
 ) -> NamedSummaries:
-  if not Path(name).is_file():
+  lines = None
+  if name == '-':
+    name, lines = 'standard input', sys.stdin.buffer
+  elif not Path(name).is_file():
     raise InputError(
       f'{name}: neither a file of predictions nor one of lead:N, textrank:N, '
       'lexrank:N (or :Nw for N words), oracle, oracle:N.'
     )
-  predictions = pair_predictions(name, read_predictions(name), documents)
+  found = read_predictions(name, lines=lines)
+  predictions = pair_predictions(name, found, documents)
   chosen = [predictions[row] for row in rows]
   return NamedSummaries(
     name,

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 Predictions = Annotated[
   str,
   typer.Argument(
-    help='A file of predictions, or lead:3, lexrank:200w, oracle, ...'
+    help='A file of predictions, - for standard input, or lead:3, '
+    'lexrank:200w, oracle, ...'
   ),
 ]
 References = Annotated[
@@ -77,9 +78,10 @@ def evaluate(
 
   Predictions are JSON lines with `summary` or `prediction` (a string or a list
   of sentences), what `infer` and `summarize` write, or a .txt file with a
-  summary on every line. They belong to the references of the same `id` or, if
-  there are none, of the same line. References may be several: `references`, a
-  list of summaries. Baselines are computed from the references' own articles:
+  summary on every line; - reads the lines of `summarize --json |`. They belong
+  to the references of the same `id` or, if there are none, of the same line.
+  References may be several: `references`, a list of summaries. Baselines are
+  computed from the references' own articles:
   stepwise evaluate lead:3 valid.jsonl lexrank:200w oracle:512 oracle
   """
   from rich.console import Console

@@ -10,9 +10,12 @@ from stepwise._errors import InputError
 from stepwise.cli._options import (
   Batch,
   GinFiles,
+  Sentences,
   Sequence,
   Settings,
   TrigramBlocking,
+  Words,
+  number_or_text,
 )
 from stepwise.cli._output import warn
 from stepwise.cli._progress import counted
@@ -40,6 +43,8 @@ def infer(
   bundle: BundleArgument,
   source: Source,
   target: Target,
+  sentences: Sentences = None,
+  words: Words = None,
   batch: Batch = None,
   trigram_blocking: TrigramBlocking = None,
   sequence: Sequence = None,
@@ -48,7 +53,8 @@ def infer(
 ) -> None:
   """Summarise every line of a file, in its order.
 
-  The model chooses as its bundle says, unless gin files or --set are given.
+  The model chooses as its bundle says, unless a length, gin files or --set are
+  given.
   Documents are read whole, whatever their length; what a model cannot read is
   in `warnings` of the line. A line that holds no document becomes a line with
   its number and an error; the exit code is then 1. The same command continues a
@@ -70,6 +76,8 @@ def infer(
   # Sentences of a plan come in its order.
   plans = isinstance(summarizer, ModelSummarizer) and summarizer.model.stepwise
   options = SummaryOptions(
+    number_or_text(sentences),
+    words,
     order='selection' if plans else 'document',
     trigram_blocking=trigram_blocking,
   )

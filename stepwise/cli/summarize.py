@@ -17,7 +17,10 @@ from stepwise.cli._options import (
   Model,
   Order,
   OrderOption,
+  Sentences,
   TrigramBlocking,
+  Words,
+  number_or_text,
 )
 from stepwise.cli._output import check_folder, print_json, save_page
 from stepwise.cli._progress import counted
@@ -42,19 +45,6 @@ Sources = Annotated[
     'them, addresses (http, https), or - for standard input.',
   ),
 ]
-Sentences = Annotated[
-  str | None,
-  typer.Option(
-    '--sentences',
-    '-n',
-    metavar='N|auto',
-    help='How many to choose; auto = as many as the text needs. Default: 3.',
-  ),
-]
-Words = Annotated[
-  int | None,
-  typer.Option(help='The best sentences that fit into so many words.'),
-]
 Ratio = Annotated[
   float | None, typer.Option(help='This share of the sentences, 0 to 1.')
 ]
@@ -66,8 +56,8 @@ MustInclude = Annotated[
   list[str],
   typer.Option(
     metavar='N|TEXT',
-    help='A sentence to choose in any case, by its number from 1 or by a '
-    'piece of its text; may be repeated.',
+    help='A sentence to choose in any case, by its number (from 1, as --json '
+    'and --html show it) or by a piece of its text; may be repeated.',
   ),
 ]
 MustExclude = Annotated[
@@ -148,13 +138,13 @@ def summarize(
   from stepwise.summarization import make_options
 
   options = make_options(
-    sentences=_number(sentences),
+    sentences=number_or_text(sentences),
     words=words,
     ratio=ratio,
     characters=characters,
     order=order.value,
-    must_include=list(map(_number, must_include)),
-    must_exclude=list(map(_number, must_exclude)),
+    must_include=list(map(number_or_text, must_include)),
+    must_exclude=list(map(number_or_text, must_exclude)),
     about=' '.join(about) or None,
     units=units,
     trigram_blocking=trigram_blocking,
@@ -210,13 +200,6 @@ def _chain(first: 'Item', rest: 'Iterator[Item]') -> 'Iterator[Item]':
   yield from rest
 
 
-def _number(value: str | None) -> Any:
-  if value is None:
-    return None
-  negative = value.startswith('-') and value[1:].isdecimal()
-  return int(value) if value.isdecimal() or negative else value
-
-
 def _title(source: str) -> str:
   return 'standard input' if source == '-' else Path(source).name
 
@@ -267,7 +250,9 @@ def _row(result: 'Summary | InputError', whole: bool) -> dict[str, Any]:
 
 def _print_file(name: str, result: 'Summary | InputError') -> None:
   if isinstance(result, InputError):
-    _warn([f'{name}: {result}'])
+    # Some errors name what they are of.
+    told = str(result)
+    _warn([told if not name or name in told else f'{name}: {told}'])
     return
   _warn(
     f'{name}: {warning}' for warning in (*_reason(result), *result.warnings)

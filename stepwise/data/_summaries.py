@@ -58,7 +58,9 @@ class Reference:
   summaries: tuple[Sentences, ...]
 
 
-def read_predictions(path: str | os.PathLike[str]) -> list[Prediction]:
+def read_predictions(
+  path: str | os.PathLike[str], *, lines: Iterable[bytes] | None = None
+) -> list[Prediction]:
   """Every predicted summary, in the order of the file.
 
   JSON lines (or any table `read_documents` reads) with `prediction` or
@@ -66,8 +68,19 @@ def read_predictions(path: str | os.PathLike[str]) -> list[Prediction]:
   `stepwise infer` and `stepwise summarize` write, errors included; or `.txt`
   with a summary on every line. A string is split at line breaks, one line into
   its sentences.
+
+  Args:
+    path: of the file.
+    lines: of JSON that are not in a file; then `path` is only its name.
   """
   path = Path(path)
+  if lines is not None:
+    named = path.with_suffix('.jsonl')
+    return [
+      parse_prediction(named, number, line)
+      for number, line in enumerate(lines, 1)
+      if line.strip()
+    ]
   if _is_plain_text(path):
     return [
       Prediction(summary_sentences('line', line)) for line in _text_lines(path)

@@ -45,6 +45,20 @@ _PAGE = re.compile(
   re.I | re.S,
 )
 _RICH_TEXT = b'{\\rtf'
+_MARKED_HIGHLIGHT = re.compile(_HIGHLIGHT.pattern.encode(), re.MULTILINE)
+# A value of JSON, or lines of it; no prose begins so.
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"')
+# Headers of a message, one of which only programs write.
+_MESSAGE = re.compile(
+  rb'(?:[!-9;-~]+:[ \t].*\n(?:[ \t].*\n)*)*'
+  rb'(?:(?:message-id|return-path):\s*<|mime-version:\s*1)',
+  re.IGNORECASE,
+)
+# The header of a table: names alone, and nothing else on its line.
+_TABLE_HEADER = re.compile(
+  rb'(?:\xef\xbb\xbf)?(?P<names>"?\w+"?(?P<mark>[,\t])(?:"?\w+"?(?P=mark))*'
+  rb'"?\w+"?)\r?\n'
+)
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,17 @@ def sniff(head: bytes) -> str | None:
     return '.docx'
   if _PAGE.match(head):
     return '.html'
+  if _JSON.match(head):
+    return '.json'
+  if _MESSAGE.match(head):
+    return '.eml'
+  if _MARKED_HIGHLIGHT.search(head):
+    return '.story'
+  if header := _TABLE_HEADER.match(head):
+    mark = header['mark']
+    names = header['names'].lower().replace(b'"', b'').split(mark)
+    if {*names} & {key.encode() for key in ARTICLE_KEYS}:
+      return '.csv' if mark == b',' else '.tsv'
   return None
 
 

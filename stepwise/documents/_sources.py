@@ -1,6 +1,7 @@
 """What a person names, file by file and line by line."""
 
 import json
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -140,11 +141,28 @@ def _from_stream(stream: ByteStream, options: ReadOptions) -> Iterator[Item]:
         yield from _rows(first, plain, options)
         return
       data = first + read_limited(plain, STANDARD_INPUT)
-    form = FORMATS[sniff(data[:4096]) or '.txt']
-    fields = {'id': STANDARD_INPUT, **form.parse(data)}
+    suffix = sniff(data) or '.txt'
+    if not FORMATS[suffix].whole_file:
+      yield from _from_table(data, suffix, options)
+      return
+    fields = {'id': STANDARD_INPUT, **FORMATS[suffix].parse(data)}
     yield Item({}, make_document(fields, None, options))
   except InputError as error:
     yield Item({}, InputError(f'{STANDARD_INPUT}: {error}'))
+
+
+def _from_table(
+  data: bytes, suffix: str, options: ReadOptions
+) -> Iterator[Item]:
+  """Rows of a table that came without a name."""
+  with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / f'-{suffix}'
+    path.write_bytes(data)
+    for item in _from_file(path, options, named=False):
+      if isinstance(item.content, InputError):
+        told = str(item.content).replace(str(path), STANDARD_INPUT)
+        item = item._replace(content=InputError(told))
+      yield item
 
 
 def _rows(

@@ -115,10 +115,29 @@ def _summary(
     options.order,
     chosen.steps,
     chosen.model,
-    (*request.warnings, *chosen.warnings),
+    (
+      *request.warnings,
+      *chosen.warnings,
+      *_too_few(request, options, len(sentences)),
+    ),
     request.document,
     chosen.reason,
   )
+
+
+def _too_few(
+  request: Request, options: SummaryOptions, chosen: int
+) -> Iterator[str]:
+  """Where sentences are counted, blocking may leave fewer than were asked."""
+  counted = isinstance(options.sentences, int) or options.ratio
+  if not counted or options.has_budget or request.limit is None:
+    return
+  there = int(request.may.sum())
+  if chosen < min(request.limit, there):
+    yield (
+      f'{chosen} of {there} sentences were chosen: each of the others shares '
+      'three words in a row with one of them (trigram_blocking).'
+    )
 
 
 def _sentences(

@@ -109,7 +109,7 @@ class Summary:
 
   sentences: tuple[ChosenSentence, ...]
   order: str
-  steps: tuple[Step, ...]
+  steps: tuple[Step, ...] = field(repr=False)
   model: str
   warnings: tuple[str, ...] = ()
   document: Document = field(default=Document('', ()), repr=False)

@@ -94,6 +94,26 @@ def test_the_bundle_says_how_to_choose(bundle, tmp_path):
   assert [len(row['units']) for row in rows(out)] == [2, 2, 2]
 
 
+def test_a_length_can_be_asked_for(bundle, tmp_path):
+  articles = write_articles(tmp_path / 'in.jsonl', 2)
+  lengths = {}
+  for name, flags in {
+    'one': ['--sentences', 1],
+    'auto': ['-n', 'auto'],
+    'words': ['--words', 12],
+  }.items():
+    out = tmp_path / f'{name}.jsonl'
+    assert infer(bundle, articles, out, *flags).exit_code == 0
+    lengths[name] = [len(row['units']) for row in rows(out)]
+    for row in rows(out):
+      text = ' '.join(row['summary'])
+      assert name != 'words' or len(text.split()) <= 12
+  assert lengths['one'] == [1, 1]
+  assert all(lengths['auto'])
+  wrong = infer(bundle, articles, tmp_path / 'x', '-n', 'three')
+  assert "sentences is 'three'" in str(wrong.exception)
+
+
 SENTENCE = 'It rained on day {} of the year and nobody left the harbour.'
 
 

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,11 @@ def test_results_can_be_evaluated(tmp_path):
     out.write_text(lead(path, '-n', '1', *flags).stdout)
     done = invoke('evaluate', out, path)
     assert done.exit_code == 0, done.exception
+    piped = invoke('evaluate', '-', path, input=out.read_bytes())
+    assert piped.exit_code == 0, piped.exception
+    numbers = re.compile(r'\d+\.\d\d')
+    assert numbers.findall(piped.stdout) == numbers.findall(done.stdout)
+    assert 'standard input' in piped.stdout
 
 
 def test_auto_says_what_it_took(tmp_path, bundle, monkeypatch):
@@ -173,7 +179,9 @@ def test_a_folder_of_texts(tmp_path):
   assert done.stdout == (
     '==> a.md <==\nFirst text.\n\n==> b.txt <==\nSecond text.\n\n'
   )
-  assert 'stepwise: c.txt: ' in done.stderr
+  assert f'stepwise: {tmp_path / "c.txt"}: not UTF-8' in done.stderr
+  nothing = lead(tmp_path / 'a.md', '-', input=b'')
+  assert nothing.stderr == 'stepwise: standard input: there is no text in it.\n'
   rows = [
     json.loads(line) for line in lead(tmp_path, '--json').stdout.splitlines()
   ]

@@ -1,5 +1,6 @@
 """Whatever people have, named as they name it."""
 
+import base64
 import gzip
 import io
 import json
@@ -68,9 +69,45 @@ def test_compressed_files_and_standard_input(tmp_path, name, pack):
   assert chosen(one('-', stdin=io.BytesIO(data))) == SENTENCES
 
 
-@pytest.mark.parametrize('name', ['a.txt', 'a.html', 'a.pdf', 'a.docx'])
-def test_standard_input_is_told_by_its_first_bytes(name):
-  assert chosen(one('-', stdin=io.BytesIO(story_files()[name]))) == SENTENCES
+SHOWN = {
+  name: data for name, data in story_files().items() if name != 'a.md'
+} | {
+  'message.eml': b'MIME-Version: 1.0\nContent-Transfer-Encoding: base64\n\n'
+  + base64.encodebytes(f'{FIRST} {SECOND}\n'.encode())
+}
+
+
+@pytest.mark.parametrize('name', SHOWN)
+def test_what_has_no_name_is_told_by_its_bytes(tmp_path, name):
+  data = SHOWN[name]
+  assert chosen(one('-', stdin=io.BytesIO(data))) == SENTENCES
+  for nameless in ('noname', 'a.txt'):
+    (tmp_path / nameless).write_bytes(data)
+    assert chosen(one(tmp_path / nameless)) == SENTENCES
+
+
+def test_rows_without_a_name():
+  rows = [{'id': 'x', 'text': FIRST}, {'id': 'y', 'words': SECOND}]
+  stream = io.BytesIO(json.dumps(rows, indent=2).encode())
+  good, bad = read_items(['-'], stdin=stream)
+  assert good.place == {'line': 1, 'id': 'x'}
+  assert isinstance(bad.content, InputError)
+  stream = io.BytesIO(b'text,id\ncaf\xe9,x\n')
+  with pytest.raises(InputError, match=r"^standard input:1: .*can't decode"):
+    one('-', stdin=stream)
+
+
+@pytest.mark.parametrize(
+  'text',
+  [
+    'text, and more\nof it',
+    '[1] is what he said. "{" is a mark.',
+    'Note: it rained.\nMessage-ID: a header',
+  ],
+)
+def test_prose_is_prose(text):
+  document = one('-', stdin=io.BytesIO(f'{text}\n'.encode()))
+  assert document.text == f'{text}\n'
 
 
 def test_parquet(tmp_path):
