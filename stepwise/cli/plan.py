@@ -86,7 +86,7 @@ def plan(
     greedy=greedy,
     table=as_table,
   )
-  from stepwise.tables import plan_table, realize_table, report_page
+  from stepwise.tables import plan_table
 
   made = plan_table(
     source,
@@ -97,7 +97,10 @@ def plan(
   )
   warn(made.warnings)
   if html:
-    save_page(html, report_page(realize_table(made)))
+    from stepwise.pages import render_page
+    from stepwise.tables import table_plan_page
+
+    save_page(html, render_page(table_plan_page(made)))
   if as_json:
     print_json(made.to_dict())
   else:

@@ -5,23 +5,34 @@ and the entries of a table alike. It works with a keyboard, on a phone, and by
 day and night.
 """
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from typing import Any
 
+from stepwise.pages._grid import Cell, render_grids
 from stepwise.pages._html import Html, html, tag
-from stepwise.pages._shell import fill, read, render_shell
+from stepwise.pages._shell import fill, read, render_shell, written
 
 _HINT = (
   'Point at a step, or move to it with the keyboard, to see how probable every'
-  ' {unit} was then; press it to keep it shown.'
+  ' {unit} was then; press it to go there and to keep it shown.'
 )
+_PLAIN_HINT = 'Press a step to go to its {unit}.'
 _LEGEND = (
   'Below are the steps, then one bar per {unit}, as wide as it has {length};'
   ' numbered ones were chosen. At a step, bars are filled by probability, that'
   ' of the most probable to the top.'
 )
+_PLAIN_LEGEND = (
+  'Below are the steps, then one bar per {unit}, as wide as it has {length};'
+  ' numbered ones were chosen.'
+)
+_MANY = ' A bar stands for several in a row, as there are many.'
+# Of so many units the browser draws only those that are seen.
+_MANY_UNITS = 500
+# More bars would be thinner than a phone's dots.
+_MOST_BARS = 180
 
 
 @dataclass(frozen=True)
@@ -33,12 +44,14 @@ class PageUnit:
     length: the width of its bar, at least 1.
     paragraph: it begins a new one.
     read: False if the model did not read it.
+    cell: where it stands, if it is an entry of a table.
   """
 
   text: str
   length: int
   paragraph: bool = False
   read: bool = True
+  cell: Cell | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,7 @@ class PageStep:
     face: on its button; the number of the step if it is empty.
     group: steps in a row with the same group belong together, such as the
       entries of a sentence.
+    note: why it was chosen, if something is known of that.
   """
 
   unit: int | None
@@ -63,11 +77,15 @@ class PageStep:
   stop: float = 0.0
   face: str = ''
   group: str = ''
+  note: str = ''
 
 
 @dataclass(frozen=True)
 class Page:
   """Everything that is shown.
+
+  If units have cells they stand in their tables, beside the steps, which are
+  the answer: a plan.
 
   Attributes:
     title: of the page.
@@ -75,9 +93,11 @@ class Page:
     units: in the order of the document.
     steps: in the order of choice.
     answer: what was chosen, in its own words, a paragraph each.
+    answer_title: what that is.
+    copies: what can be copied, by what a button says.
     notes: what the reader must know, one sentence each.
     unit_name, length_name: what units are, and what they are measured in.
-    running_text: units follow one another; otherwise each has a box.
+    language: code of that of the units, if it is known.
   """
 
   title: str
@@ -85,37 +105,99 @@ class Page:
   units: tuple[PageUnit, ...]
   steps: tuple[PageStep, ...]
   answer: tuple[str, ...] = ()
+  answer_title: str = 'Summary'
+  copies: Mapping[str, str] = field(default_factory=dict)
   notes: tuple[str, ...] = ()
   unit_name: str = 'sentence'
   length_name: str = 'words'
-  running_text: bool = True
+  language: str = ''
+
+  @property
+  def is_plan(self) -> bool:
+    """Whether units stand in tables."""
+    return any(unit.cell for unit in self.units)
 
 
 def render_page(page: Page) -> str:
   """The page as HTML; every text is escaped."""
-  names = {'unit': page.unit_name, 'length': page.length_name}
+  return _render_plan(page) if page.is_plan else _render_text(page)
+
+
+def _render_text(page: Page) -> str:
+  bars = _bins(page)
+  probable = any(step.probabilities for step in page.steps)
+  legend = _LEGEND if probable else _PLAIN_LEGEND
+  if len(bars) < len(page.units):
+    legend += _MANY
   parts = {
     'steps': html(*_groups(page)),
-    'strip': html(*_bars(page)),
+    'strip': html(*_bars(page, bars)),
+    'fine': ' fine' if len(bars) > _MOST_BARS // 2 else '',
     'strip_label': _strip_label(page),
-    'legend': _LEGEND.format(**names),
-    'hint': _HINT.format(**names),
-    'layout': 'text' if page.running_text else 'list',
+    'legend': _named(page, legend),
+    'hint': _named(page, _HINT if probable else _PLAIN_HINT),
+    'many': ' many' if len(page.units) > _MANY_UNITS else '',
+    'way': written(page.language)['dir'],
+    'words': Html(
+      ''.join(f' {k}="{v}"' for k, v in written(page.language).items())
+    ),
     'units': html(*_units(page)),
-    'unit_heading': page.unit_name.capitalize(),
+    'all': _all(page),
   }
+  return _shell(
+    page,
+    fill(read('steps.html'), parts),
+    answer=html(*(tag('p', text) for text in page.answer)),
+  )
+
+
+def _render_plan(page: Page) -> str:
+  probable = any(step.probabilities for step in page.steps)
+  hint = _named(page, _HINT if probable else _PLAIN_HINT)
+  chosen = _chosen(page)
+
+  def cell(place: int, cell: Cell) -> Html:
+    return _unit('td', page, places[place], chosen, cell.value)
+
+  places = [i for i, unit in enumerate(page.units) if unit.cell]
+  cells = [unit.cell for unit in page.units if unit.cell]
+  return _shell(
+    page,
+    html(
+      tag('div', *render_grids(cells, cell), id='document', class_='sheets'),
+      _all(page),
+    ),
+    answer=html(
+      tag('div', hint, class_='panel', id='panel', role='status'),
+      tag('div', *_groups(page), class_='plan'),
+    ),
+  )
+
+
+def _shell(page: Page, body: Html, answer: Html) -> str:
   return render_shell(
     page.title,
     page.lead,
-    fill(read('steps.html'), parts),
-    answer=html(*(tag('p', text) for text in page.answer)),
+    body,
+    answer=answer,
+    answer_title=page.answer_title,
+    copies=page.copies,
     notes=page.notes,
+    language=page.language,
     style=read('steps.css'),
-    script=html(
-      tag('script', _data(page), type='application/json', id='data'),
-      tag('script', Html(read('steps.js'))),
-    ),
+    scripts=('steps.js',),
+    data=_data(page),
+    beside=page.is_plan,
   )
+
+
+def _named(page: Page, text: str) -> str:
+  return text.format(unit=page.unit_name, length=page.length_name)
+
+
+def _all(page: Page) -> Html:
+  parts = {'unit_heading': page.unit_name.capitalize()}
+  return fill(read('all.html'), parts)
 
 
 def _chosen(page: Page) -> dict[int, int]:
@@ -132,24 +214,32 @@ def _groups(page: Page) -> Iterator[Html]:
   numbered = enumerate(page.steps)
   for name, steps in groupby(numbered, key=lambda pair: pair[1].group):
     label = tag('li', name, class_='name') if name else ''
-    buttons = (_button(number, step) for number, step in steps)
+    buttons = (_button(page, number, step) for number, step in steps)
     yield tag('ol', label, *buttons, class_='group')
 
 
-def _button(number: int, step: PageStep) -> Html:
+def _button(page: Page, number: int, step: PageStep) -> Html:
+  cell = page.units[step.unit].cell if step.unit is not None else None
   said = f'Step {number + 1}: {step.label}'
-  if step.unit is not None:
+  if cell:
+    said += f' {cell.row} {cell.column} {cell.value}'
+  elif step.unit is not None:
     said += f' {step.unit + 1}'
-  below = ''
+  below = tag('small', step.note, class_='why') if step.note else ''
   if step.probability is not None:
     said += f', probability {_percent(step.probability)}'
     below = tag('small', _percent(step.probability))
+  face = tag('b', step.face or str(number + 1))
+  if cell:
+    face = html(
+      tag('span', f'{cell.row} {cell.column}'), ' ', tag('b', cell.value)
+    )
   button = tag(
     'button',
-    tag('b', step.face or str(number + 1)),
-    below,
+    face,
+    html(' ', below) if below else '',
     type='button',
-    class_='step',
+    class_='step' if step.unit is not None else 'step special',
     id=f'step-{number + 1}',
     aria_pressed='false',
     aria_label=said,
@@ -158,19 +248,33 @@ def _button(number: int, step: PageStep) -> Html:
   return tag('li', button)
 
 
-def _bars(page: Page) -> Iterator[Html]:
+def _bins(page: Page) -> list[range]:
+  """Units of every bar: one each, or as many as there is room for."""
+  count = len(page.units)
+  bars = min(count, _MOST_BARS)
+  ends = [round(count * bar / bars) for bar in range(bars + 1)] if bars else []
+  return [range(a, b) for a, b in pairwise(ends)]
+
+
+def _bars(page: Page, bins: list[range]) -> Iterator[Html]:
   chosen = _chosen(page)
-  for index, unit in enumerate(page.units):
+  for units in bins:
     kind, face = 'bar', ''
-    if index in chosen:
-      kind, face = 'bar chosen', tag('em', str(chosen[index] + 1))
+    steps = [chosen[unit] + 1 for unit in units if unit in chosen]
+    if steps:
+      kind, face = 'bar chosen', tag('em', str(min(steps)))
+    length = sum(max(page.units[unit].length, 1) for unit in units)
+    first, last = units[0] + 1, units[-1] + 1
+    numbers = str(first) if first == last else f'{first} to {last}'
     yield tag(
       'span',
       tag('i'),
       face,
       class_=kind,
-      style=f'--length:{max(unit.length, 1)}',
-      title=f'{page.unit_name} {index + 1}: {unit.length} {page.length_name}',
+      style=f'--length:{length}',
+      title=f'{page.unit_name} {numbers}: {length} {page.length_name}',
+      data_first=units[0],
+      data_last=units[-1],
     )
 
 
@@ -185,24 +289,31 @@ def _strip_label(page: Page) -> str:
 def _units(page: Page) -> Iterator[Html]:
   chosen = _chosen(page)
   for index, unit in enumerate(page.units):
-    if page.running_text and (unit.paragraph or not index):
+    if unit.paragraph or not index:
       yield Html('</p>\n<p>' if index else '<p>')
-    kinds = ['unit', *(['unread'] if not unit.read else [])]
-    badge = ''
-    if index in chosen:
-      kinds.append('chosen')
-      badge = _badge(chosen[index])
-    yield tag(
-      'span',
-      badge,
-      unit.text,
-      class_=' '.join(kinds),
-      id=f'unit-{index + 1}',
-      data_text=unit.text,
-    )
+    yield _unit('span', page, index, chosen, unit.text)
     yield Html('\n')
-  if page.running_text and page.units:
+  if page.units:
     yield Html('</p>')
+
+
+def _unit(
+  name: str, page: Page, index: int, chosen: Mapping[int, int], shown: str
+) -> Html:
+  unit = page.units[index]
+  kinds, badge = ['unit', *(['unread'] if not unit.read else [])], ''
+  if index in chosen:
+    kinds.append('chosen')
+    badge = _badge(chosen[index])
+  return tag(
+    name,
+    badge,
+    shown,
+    class_=' '.join(kinds),
+    id=f'unit-{index + 1}',
+    data_text=unit.text,
+    data_name=f'{unit.cell.row} {unit.cell.column}' if unit.cell else None,
+  )
 
 
 def _badge(step: int) -> Html:
@@ -216,22 +327,20 @@ def _badge(step: int) -> Html:
   )
 
 
-def _data(page: Page) -> Html:
-  """What the script needs, as JSON that cannot end its element."""
+def _data(page: Page) -> Any:
+  """What the script needs."""
   steps = [
     {
       'unit': step.unit,
       'label': step.label,
+      'note': step.note,
       'p': step.probability,
       'stop': round(step.stop, 5),
       'probabilities': [round(p, 5) for p in step.probabilities],
     }
     for step in page.steps
   ]
-  text = json.dumps({'steps': steps})
-  for sign in '<>&':
-    text = text.replace(sign, f'\\u{ord(sign):04x}')
-  return Html(text)
+  return {'units': len(page.units), 'steps': steps}
 
 
 def _percent(probability: float) -> str:

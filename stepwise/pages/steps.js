@@ -5,22 +5,28 @@
   const panel = document.getElementById('panel');
   const details = document.getElementById('all');
   const hint = panel.textContent;
-  const units = [...main.querySelectorAll('.unit')];
+  // Rows of long tables are left out: some units may not be there.
+  const units = Array.from({ length: data.units }, (_, index) => document.getElementById('unit-' + (index + 1)));
   const bars = [...document.querySelectorAll('.bar')];
   const buttons = [...document.querySelectorAll('.step')];
+  const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const ROWS = 200;
   let pinned = null;
+  let shown = null;
 
   const percent = (p) => {
     const value = 100 * p;
     if (value > 0 && value < 0.1) return '<0.1\u00a0%';
     return (value < 10 ? value.toFixed(1) : value.toFixed(0)) + '\u00a0%';
   };
-  const unitText = (index) => units[index].dataset.text;
+  const unitName = (index) => (units[index] && units[index].dataset.name) || String(index + 1);
+  const unitText = (index) => (units[index] ? units[index].dataset.text : '');
 
   function sentence(step) {
     const parts = ['Step ' + (step + 1) + ': '];
-    const { unit, label, p } = data.steps[step];
-    parts.push(unit === null ? label : label + ' ' + (unit + 1));
+    const { unit, label, note, p } = data.steps[step];
+    parts.push(unit === null ? label : label + ' ' + unitName(unit));
+    if (note) parts.push(', ' + note);
     if (p !== null) parts.push(', probability ' + percent(p));
     const probabilities = data.steps[step].probabilities;
     if (probabilities.length) {
@@ -29,7 +35,7 @@
         .filter(([, index]) => index !== unit)
         .sort((a, b) => b[0] - a[0])
         .slice(0, 3)
-        .map(([value, index]) => (index + 1) + ' (' + percent(value) + ')');
+        .map(([value, index]) => unitName(index) + ' (' + percent(value) + ')');
       if (others.length) parts.push('. Next best: ' + others.join(', '));
       if (unit !== null && data.steps[step].stop > 0) {
         parts.push('. Stop: ' + percent(data.steps[step].stop));
@@ -39,8 +45,10 @@
   }
 
   function clear() {
+    if (shown === null) return;
     main.classList.remove('showing');
     for (const item of [...units, ...bars]) {
+      if (!item) continue;
       item.style.removeProperty('--p');
       item.classList.remove('now', 'earlier');
     }
@@ -50,11 +58,11 @@
 
   function fillTable(step) {
     const { unit, probabilities } = data.steps[step];
-    details.hidden = !probabilities.length;
-    document.getElementById('caption').textContent = 'Step ' + (step + 1);
     const order = probabilities.map((_, index) => index);
     order.sort((a, b) => probabilities[b] - probabilities[a] || a - b);
-    const rows = order.map((index) => {
+    const cut = order.length > ROWS ? ', the ' + ROWS + ' most probable' : '';
+    document.getElementById('caption').textContent = 'Step ' + (step + 1) + cut;
+    const rows = order.slice(0, ROWS).map((index) => {
       const row = document.createElement('tr');
       const cells = [index + 1, unitText(index), percent(probabilities[index])];
       cells.forEach((content, column) => {
@@ -70,33 +78,47 @@
     document.getElementById('rows').replaceChildren(...rows);
   }
 
+  function label(unit, p) {
+    const small = document.createElement('small');
+    small.textContent = percent(p);
+    unit.append(small);
+  }
+
   function show(step) {
     clear();
+    shown = step;
     if (step === null) {
       panel.textContent = hint;
       details.hidden = true;
       return;
     }
     const { unit, probabilities } = data.steps[step];
-    const most = Math.max(...probabilities, data.steps[step].stop, 1e-9);
+    // No spread: there may be more than a call takes.
+    const most = probabilities.reduce((a, b) => Math.max(a, b), Math.max(data.steps[step].stop, 1e-9));
     if (probabilities.length) main.classList.add('showing');
     probabilities.forEach((p, index) => {
-      for (const item of [units[index], bars[index]]) {
-        item.style.setProperty('--p', (p / most).toFixed(4));
-      }
-      if (p >= 0.005) {
-        const label = document.createElement('small');
-        label.textContent = percent(p);
-        units[index].append(label);
-      }
+      if (!units[index]) return;
+      units[index].style.setProperty('--p', (p / most).toFixed(4));
+      if (p >= 0.005) label(units[index], p);
     });
-    for (const earlier of data.steps.slice(0, step)) {
-      if (earlier.unit !== null) units[earlier.unit].classList.add('earlier');
+    for (const bar of bars) {
+      const part = probabilities.slice(Number(bar.dataset.first), Number(bar.dataset.last) + 1);
+      if (part.length) bar.style.setProperty('--p', (Math.max(...part) / most).toFixed(4));
     }
-    if (unit !== null) units[unit].classList.add('now');
+    for (const earlier of data.steps.slice(0, step)) {
+      if (earlier.unit !== null && units[earlier.unit]) units[earlier.unit].classList.add('earlier');
+    }
+    if (unit !== null && units[unit]) units[unit].classList.add('now');
     buttons[step].classList.add('shown');
     panel.textContent = sentence(step);
-    fillTable(step);
+    details.hidden = !probabilities.length;
+    if (details.open) fillTable(step);
+  }
+
+  function go(index) {
+    if (!units[index]) return;
+    const behavior = calm ? 'auto' : 'smooth';
+    units[index].scrollIntoView({ behavior, block: 'center', inline: 'center' });
   }
 
   function pin(step) {
@@ -105,6 +127,7 @@
       button.setAttribute('aria-pressed', String(index === pinned));
     });
     show(pinned);
+    if (pinned !== null && data.steps[pinned].unit !== null) go(data.steps[pinned].unit);
   }
 
   function watch(element, step) {
@@ -127,6 +150,16 @@
   for (const badge of main.querySelectorAll('.badge')) {
     watch(badge, Number(badge.dataset.step));
   }
+  for (const bar of bars) {
+    bar.addEventListener('click', () => {
+      const chosen = data.steps.map(({ unit }) => unit).find((unit) =>
+        unit !== null && unit >= Number(bar.dataset.first) && unit <= Number(bar.dataset.last));
+      go(chosen ?? Number(bar.dataset.first));
+    });
+  }
+  details.addEventListener('toggle', () => {
+    if (details.open && shown !== null) fillTable(shown);
+  });
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && pinned !== null) pin(pinned);
   });

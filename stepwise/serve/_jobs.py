@@ -43,9 +43,9 @@ from stepwise.tables import (
   make_sheets,
   parse_sheets,
   plan_table,
-  realize_table,
   report_page,
   report_table,
+  table_plan_page,
   tabulate,
 )
 
@@ -159,7 +159,7 @@ def prepare_plan(asked: Mapping[str, Any], most: int) -> Prepared:
   return Prepared(
     job,
     lambda plan: Answer(
-      plan.to_dict(), lambda: report_page(realize_table(plan))
+      plan.to_dict(), lambda: render_page(table_plan_page(plan))
     ),
   )
 

@@ -2,6 +2,7 @@
 
 import math
 
+from stepwise.documents import count_words
 from stepwise.pages import Page, PageStep, PageUnit
 from stepwise.summarization._result import Summary
 
@@ -17,16 +18,16 @@ def summary_page(summary: Summary, title: str) -> Page:
     units.append(
       PageUnit(
         text,
-        max(len(text.split()), 1),
+        max(count_words(text), 1),
         paragraph=gap.count('\n') > 1,
         read=not read or index < read,
       )
     )
     end = stop
-  words = len(document.text.split())
+  words = sum(unit.length for unit in units)
   lead = (
     f'The model “{summary.model}” chose {len(summary.sentences)} of'
-    f' {len(units)} sentences, {summary.words} of {words} words.'
+    f' {len(units):,} sentences, {summary.words} of {words:,} words.'
   )
   notes = tuple(text[:1].upper() + text[1:] for text in summary.warnings)
   return Page(
@@ -35,7 +36,9 @@ def summary_page(summary: Summary, title: str) -> Page:
     tuple(units),
     _page_steps(summary),
     answer=tuple(sentence.text for sentence in summary.sentences),
+    copies={'Copy text': summary.text, 'Copy Markdown': summary.to_markdown()},
     notes=notes,
+    language=document.language,
   )
 
 

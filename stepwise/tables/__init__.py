@@ -7,7 +7,7 @@ from stepwise.tables._align import aligned_plan
 from stepwise.tables._calendar import weekday
 from stepwise.tables._draft import draft_templates
 from stepwise.tables._facts import About, Facts, Measure
-from stepwise.tables._page import report_page
+from stepwise.tables._page import report_page, table_plan_page
 from stepwise.tables._plans import (
   Plan,
   parse_plan,
@@ -93,6 +93,7 @@ __all__ = [
   'report_page',
   'report_table',
   'salient_choices',
+  'table_plan_page',
   'table_record',
   'tabulate',
   'weekday',

@@ -1,0 +1,153 @@
+"""Curves in SVG, in the colours of the page, by day and night."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stepwise.pages._html import Html, tag
+
+_WIDTH, _HEIGHT = 640, 300
+_LEFT, _BOTTOM, _TOP = 52, 40, 14
+_COLOURS = 6
+_DASHES = (None, '7 4', '2 3')
+
+
+@dataclass(frozen=True)
+class Series:
+  """A curve: a name, and points from left to right."""
+
+  name: str
+  points: Sequence[tuple[float, float]]
+
+
+def line_chart(
+  label: str,
+  series: Sequence[Series],
+  *,
+  across: str,
+  from_zero: bool = True,
+  ticks: Sequence[tuple[float, str]] | None = None,
+) -> Html:
+  """Curves over one another, with both axes and a legend if they are several.
+
+  Args:
+    label: what is drawn, for those who do not see it.
+    series: the curves; points that are not numbers are left out.
+    across: what goes from left to right.
+    from_zero: whether the vertical axis begins there.
+    ticks: places and names of the horizontal axis; None = round numbers.
+  """
+  drawn = [
+    Series(s.name, [p for p in s.points if all(map(math.isfinite, p))])
+    for s in series
+  ]
+  points = [point for each in drawn for point in each.points]
+  if not points:
+    return tag('p', 'There is nothing to draw.')
+  xs, ys = zip(*points, strict=True)
+  x_low, x_high = min(xs), max(xs)
+  y_ticks = round_ticks(min(0.0, *ys) if from_zero else min(ys), max(ys))
+  y_low, y_high = y_ticks[0], y_ticks[-1]
+  if ticks is None:
+    inside = [t for t in round_ticks(x_low, x_high) if x_low <= t <= x_high]
+    ticks = [(tick, _number(tick)) for tick in inside]
+
+  def x(value: float) -> float:
+    share = (value - x_low) / ((x_high - x_low) or 1)
+    return _LEFT + share * (_WIDTH - _LEFT - 10)
+
+  def y(value: float) -> float:
+    share = (value - y_low) / ((y_high - y_low) or 1)
+    return _TOP + (1 - share) * (_HEIGHT - _TOP - _BOTTOM)
+
+  parts: list[Html] = []
+  for tick in y_ticks:
+    height = f'{y(tick):.1f}'
+    ends = {'x1': _LEFT, 'x2': _WIDTH - 10, 'y1': height, 'y2': height}
+    parts.append(tag('line', class_='grid', **ends))
+    parts.append(_text(_number(tick), _LEFT - 6, y(tick) + 4, 'end'))
+  for tick, name in ticks:
+    parts.append(_text(name, x(tick), _HEIGHT - _BOTTOM + 16, 'middle'))
+  middle = (_LEFT + _WIDTH) / 2
+  parts.append(_text(across, middle, _HEIGHT - 6, 'middle', 'faint'))
+  for number, each in enumerate(drawn):
+    line = ' '.join(f'{x(a):.1f},{y(b):.1f}' for a, b in each.points)
+    parts.append(tag('polyline', points=line, class_='series', **_pen(number)))
+    if len(each.points) == 1:
+      ((a, b),) = each.points
+      style = f'fill:var(--s{number % _COLOURS})'
+      parts.append(
+        tag('circle', cx=f'{x(a):.1f}', cy=f'{y(b):.1f}', r=3, style=style)
+      )
+  legend_rows = 0
+  if len(drawn) > 1:
+    legend_rows = len(drawn)
+    parts += [
+      piece
+      for number, each in enumerate(drawn)
+      for piece in _legend(number, each.name)
+    ]
+  return tag(
+    'svg',
+    *parts,
+    class_='chart',
+    viewBox=f'0 0 {_WIDTH} {_HEIGHT + 18 * legend_rows}',
+    role='img',
+    aria_label=label,
+  )
+
+
+def _pen(number: int) -> dict[str, str | None]:
+  return {
+    'style': f'stroke:var(--s{number % _COLOURS})',
+    'stroke_dasharray': _DASHES[number % len(_DASHES)],
+  }
+
+
+def _legend(number: int, name: str) -> tuple[Html, Html]:
+  """Below the chart: names may be long."""
+  height = _HEIGHT + 18 * number + 8
+  line = tag(
+    'line',
+    x1=_LEFT,
+    x2=_LEFT + 26,
+    y1=height,
+    y2=height,
+    class_='series',
+    **_pen(number),
+  )
+  return line, _text(name, _LEFT + 34, height + 4, 'start')
+
+
+def _text(
+  text: str, x: float, y: float, anchor: str, class_: str | None = None
+) -> Html:
+  return tag(
+    'text',
+    text,
+    x=f'{x:.1f}',
+    y=f'{y:.1f}',
+    text_anchor=anchor,
+    class_=class_,
+  )
+
+
+def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
+  """A few round numbers around an interval.
+
+  >>> round_ticks(0.0, 9.3)
+  [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+  """
+  span = (high - low) or abs(high) or 1.0
+  size = 10.0 ** math.floor(math.log10(span / most))
+  step = next(
+    size * m for m in (1, 2, 2.5, 5, 10, 20) if span / (size * m) <= most - 1
+  )
+  first, last = math.floor(low / step), math.ceil(high / step)
+  return [round(i * step, 12) for i in range(first, max(last, first + 1) + 1)]
+
+
+def _number(value: float) -> str:
+  if value and (abs(value) < 1e-3 or abs(value) >= 1e6):
+    return f'{value:.1e}'
+  return f'{value:,.6g}'
