@@ -45,7 +45,7 @@ ARROWS: dict[str, set[str]] = {
   'checkpoints': {'layers', 'decoding', 'models', 'data', 'inference'},
   'training': {
     *('layers', 'decoding', 'models', 'data', 'evaluation', 'inference'),
-    'documents',
+    *('documents', 'pages'),
   },
   'summarization': {
     *('models', 'decoding', 'checkpoints', 'data', 'documents', 'inference'),

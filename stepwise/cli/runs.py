@@ -5,19 +5,28 @@ from typing import Annotated
 
 import typer
 
+from stepwise.cli._options import Html
+from stepwise.cli._output import check_folder, save_page
+
 Run = Annotated[Path, typer.Argument(help='OUTPUT of `stepwise train`.')]
 Picture = Annotated[
   Path | None, typer.Option(help='Draw the curves: a .png, .svg or .pdf file.')
 ]
 
 
-def runs(run: Run, picture: Picture = None) -> None:
+def runs(run: Run, picture: Picture = None, html: Html = None) -> None:
   """Print a summary of a training run, finished or not, and its curves."""
   from rich.console import Console
   from rich.table import Table
 
-  from stepwise.training import draw_history, read_history, sparkline
+  from stepwise.training import (
+    draw_history,
+    read_history,
+    run_page,
+    sparkline,
+  )
 
+  check_folder(html)
   history = read_history(run)
   config, console = history.config, Console(highlight=False)
   console.print(
@@ -36,3 +45,5 @@ def runs(run: Run, picture: Picture = None) -> None:
   if picture is not None:
     draw_history(history, picture)
     print(picture)
+  if html is not None:
+    save_page(html, run_page(history))

@@ -11,6 +11,7 @@ from stepwise.evaluation._content_plan import (
   content_selection,
   relation_generation,
 )
+from stepwise.evaluation._groups import ScoreGroup
 from stepwise.evaluation._html import render_html
 from stepwise.evaluation._human import (
   BestWorstScores,
@@ -76,6 +77,7 @@ __all__ = [
   'PositionStatistics',
   'RelationGeneration',
   'Report',
+  'ScoreGroup',
   'Significance',
   'SummaryMeasures',
   'SystemReport',

@@ -1,13 +1,20 @@
 """A report as one page: scores first, then what may be said about them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from stepwise.evaluation._bootstrap import Interval
-from stepwise.evaluation._lengths import LengthStatistics
+from stepwise.evaluation._groups import ScoreGroup
+from stepwise.evaluation._lengths import BIN_WIDTH, LengthStatistics
 from stepwise.evaluation._report import COLUMNS, Report, SystemReport
-from stepwise.pages import Html, html, render_shell, table, tag
-
-_COLORS = ('#1f3b70', '#a0522d', '#e04500', '#228b22', '#7b3294', '#008b8b')
+from stepwise.pages import (
+  Html,
+  Series,
+  html,
+  line_chart,
+  render_shell,
+  table,
+  tag,
+)
 
 
 def render_html(report: Report) -> str:
@@ -28,10 +35,20 @@ def render_html(report: Report) -> str:
       tag('h2', 'Summaries'),
       _summaries(report),
       tag('h2', 'Lengths'),
-      _chart(lengths),
+      _lengths(lengths),
+      tag('h2', 'Score by length of the document'),
+      _groups(report, 'by_length', 'sentences of the document'),
+      tag('h2', 'Score by position'),
+      tag(
+        'p',
+        'Summaries by where their sentences stand in the document, on average;'
+        ' below each score, how many there are.',
+      ),
+      _groups(report, 'by_position', 'position in the document', percent=True),
     ),
+    answer_title=f'{report.metric} F1',
+    copies={'Copy text': _plain(report), 'Copy Markdown': _markdown(report)},
     answer=html(
-      tag('h2', f'{report.metric} F1'),
       _scores(report),
       tag(
         'p',
@@ -57,6 +74,26 @@ def _score(report: Report, system: SystemReport, column: str) -> Html:
     return tag('td', tag('b', score))
   tie = report.ties_with_best(system.name, column)
   return tag('td', '≈ ' if tie else '', score)
+
+
+def _values(report: Report) -> Iterator[list[str]]:
+  yield ['System', *COLUMNS]
+  for system in report.systems:
+    scores = (system.rouge[column]['f1'].mean for column in COLUMNS)
+    yield [system.name, *(f'{score:.2f}' for score in scores)]
+
+
+def _plain(report: Report) -> str:
+  return '\n'.join('\t'.join(row) for row in _values(report))
+
+
+def _markdown(report: Report) -> str:
+  header, *rows = (
+    f'| {" | ".join(each.replace("|", "/") for each in row)} |'
+    for row in _values(report)
+  )
+  rule = f'|---|{"---:|" * len(COLUMNS)}'
+  return '\n'.join([header, rule, *rows]) + '\n'
 
 
 def _differences(report: Report) -> Html:
@@ -110,44 +147,65 @@ def _interval(interval: Interval) -> Html:
   return html(f'{interval.mean:.2f}', around)
 
 
-def _chart(lengths: Mapping[str, LengthStatistics]) -> Html:
-  """Length distributions as lines, drawn in SVG."""
-  width, height = 640, 300
-  top = max(max(statistics.density) for statistics in lengths.values())
-  parts = []
-  for row, (name, statistics) in enumerate(lengths.items()):
-    color = _COLORS[row % len(_COLORS)]
-    longest = statistics.edges[-1]
-    points = ' '.join(
-      f'{width * edge / longest:.1f},{height * (1 - value / top):.1f}'
-      for edge, value in zip(
-        statistics.edges[:-1], statistics.density, strict=True
-      )
+def _lengths(lengths: Mapping[str, LengthStatistics]) -> Html:
+  """Length distributions over each other, like the paper's Figure 3."""
+  series = [
+    Series(
+      name,
+      [
+        (edge + BIN_WIDTH / 2, density)
+        for edge, density in zip(
+          statistics.edges[:-1], statistics.density, strict=True
+        )
+      ],
     )
-    parts += [
-      tag('polyline', points=points, fill='none', stroke=color),
-      tag(
-        'text',
-        name,
-        x=width - 8,
-        y=20 * (row + 1),
-        text_anchor='end',
-        fill=color,
-      ),
-    ]
-  return tag(
-    'svg',
-    *parts,
-    tag('line', y1=height, x2=width, y2=height, stroke='currentColor'),
-    tag(
-      'text',
-      f'Words per summary, 0 to {longest}',
-      x=width // 2,
-      y=height + 30,
-      text_anchor='middle',
-      fill='currentColor',
-    ),
-    viewBox=f'0 0 {width} {height + 40}',
-    role='img',
-    aria_label='Distribution of the words per summary, a line per system',
+    for name, statistics in lengths.items()
+  ]
+  return line_chart(
+    'Distribution of the words per summary, a line per system',
+    series,
+    across='Words per summary',
   )
+
+
+def _groups(
+  report: Report, name: str, across: str, percent: bool = False
+) -> Html:
+  """A curve and a table of the mean score of groups of documents."""
+
+  def shown(value: float) -> str:
+    return f'{100 * value:.0f}' if percent else f'{value:,.0f}'
+
+  systems = {system.name: getattr(system, name) for system in report.systems}
+  series = [
+    Series(system, [((g.low + g.high) / 2, g.score) for g in groups])
+    for system, groups in systems.items()
+    if groups
+  ]
+  if not series:
+    return tag('p', 'Documents to tell this by were not given.')
+  edges = {(g.low, g.high) for groups in systems.values() for g in groups}
+  ranges = sorted(edges)
+  unit = '\N{NO-BREAK SPACE}%' if percent else ''
+  header = ['', *(f'{shown(a)} to {shown(b)}{unit}' for a, b in ranges)]
+  rows = (
+    (system, [_group(groups, edge) for edge in ranges])
+    for system, groups in systems.items()
+  )
+  ticks = [((a + b) / 2, f'{shown(a)}\N{EN DASH}{shown(b)}') for a, b in ranges]
+  chart = line_chart(
+    f'Mean F1 by {across}, a line per system',
+    series,
+    across=across,
+    from_zero=False,
+    ticks=ticks,
+  )
+  return html(chart, table(across, header, rows))
+
+
+def _group(groups: Sequence[ScoreGroup], edge: tuple[float, float]) -> Html:
+  found = next((g for g in groups if (g.low, g.high) == edge), None)
+  if found is None:
+    return tag('td')
+  count = tag('small', f'{found.documents:,}')
+  return tag('td', f'{found.score:.2f}', count)

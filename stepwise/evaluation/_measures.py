@@ -73,6 +73,23 @@ class SummaryMeasures:
       [units.tolist() for units in chosen], sizes.tolist()
     )
 
+  def middles(
+    self, sizes: Int[np.ndarray, ' documents']
+  ) -> Float[np.ndarray, ' documents']:
+    """Where the sentences of each summary come from on average, 0 to 1.
+
+    NaN where none is found in its document.
+    """
+    owners = np.repeat(np.arange(len(self)), self.sentences)
+    found = self.located >= 0
+    owners, units = owners[found], self.located[found]
+    shares = units / np.maximum(sizes[owners] - 1, 1)
+    counts = np.bincount(owners, minlength=len(self))
+    sums = np.bincount(owners, shares, minlength=len(self))
+    return np.divide(
+      sums, counts, out=np.full(len(self), np.nan), where=counts > 0
+    )
+
 
 def measure_texts(
   texts: Sequence[Sentences], metric: str = DEFAULT_METRIC

@@ -16,6 +16,11 @@ from stepwise._rouge import (
   as_references,
 )
 from stepwise.evaluation._bootstrap import Interval, bootstrap_intervals
+from stepwise.evaluation._groups import (
+  ScoreGroup,
+  scores_by_share,
+  scores_by_value,
+)
 from stepwise.evaluation._lengths import LengthStatistics, length_statistics
 from stepwise.evaluation._measures import (
   SummaryMeasures,
@@ -65,6 +70,9 @@ class SystemReport:
     lengths: words per summary.
     repeated_trigrams: mean share of trigrams that repeat an earlier one.
     positions: of the sentences, None without documents to find them in.
+    by_length: mean F1 of documents of similar length, in units.
+    by_position: mean F1 of summaries whose sentences come from the same part of
+      their documents, on average.
   """
 
   name: str
@@ -73,6 +81,8 @@ class SystemReport:
   lengths: LengthStatistics
   repeated_trigrams: float
   positions: PositionStatistics | None
+  by_length: list[ScoreGroup]
+  by_position: list[ScoreGroup]
 
 
 @dataclass(frozen=True)
@@ -235,7 +245,10 @@ def _describe(
 ) -> SystemReport:
   measures = system.measures
   scores = measures.rouge
-  flat = np.column_stack([scores.reshape(len(scores), -1), _f1(scores)[:, -1]])
+  f1 = 100 * _f1(scores)[:, -1]
+  middles = measures.middles(sizes)
+  known = np.isfinite(middles)
+  flat = np.column_stack([scores.reshape(len(scores), -1), f1 / 100])
   *intervals, mean = _percentages(flat, seed)
   rouge: dict[str, dict[str, Interval]] = {
     kind: dict(zip(MEASURES, intervals[3 * row : 3 * row + 3], strict=True))
@@ -248,6 +261,8 @@ def _describe(
     lengths=length_statistics(measures.texts.words),
     repeated_trigrams=float(np.mean(measures.texts.repeated)),
     positions=measures.positions(sizes),
+    by_length=scores_by_value(f1, sizes) if sizes.any() else [],
+    by_position=scores_by_share(f1[known], middles[known]),
   )
 
 

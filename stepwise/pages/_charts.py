@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from stepwise.pages._html import Html, tag
 
-_WIDTH, _HEIGHT = 640, 300
-_LEFT, _BOTTOM, _TOP = 52, 40, 14
+_WIDTH, _HEIGHT = 640.0, 300.0
+_LEFT, _BOTTOM, _TOP = 52.0, 40.0, 14.0
 _COLOURS = 6
 _DASHES = (None, '7 4', '2 3')
 
@@ -44,7 +44,8 @@ def line_chart(
   points = [point for each in drawn for point in each.points]
   if not points:
     return tag('p', 'There is nothing to draw.')
-  xs, ys = zip(*points, strict=True)
+  xs = [float(x) for x, _ in points]
+  ys = [float(y) for _, y in points]
   x_low, x_high = min(xs), max(xs)
   y_ticks = round_ticks(min(0.0, *ys) if from_zero else min(ys), max(ys))
   y_low, y_high = y_ticks[0], y_ticks[-1]
@@ -63,8 +64,8 @@ def line_chart(
   parts: list[Html] = []
   for tick in y_ticks:
     height = f'{y(tick):.1f}'
-    ends = {'x1': _LEFT, 'x2': _WIDTH - 10, 'y1': height, 'y2': height}
-    parts.append(tag('line', class_='grid', **ends))
+    ends = {'x1': f'{_LEFT:.0f}', 'x2': f'{_WIDTH - 10:.0f}'}
+    parts.append(tag('line', class_='grid', y1=height, y2=height, **ends))
     parts.append(_text(_number(tick), _LEFT - 6, y(tick) + 4, 'end'))
   for tick, name in ticks:
     parts.append(_text(name, x(tick), _HEIGHT - _BOTTOM + 16, 'middle'))
@@ -91,7 +92,7 @@ def line_chart(
     'svg',
     *parts,
     class_='chart',
-    viewBox=f'0 0 {_WIDTH} {_HEIGHT + 18 * legend_rows}',
+    viewBox=f'0 0 {_WIDTH:.0f} {_HEIGHT + 18 * legend_rows:.0f}',
     role='img',
     aria_label=label,
   )
@@ -109,10 +110,10 @@ def _legend(number: int, name: str) -> tuple[Html, Html]:
   height = _HEIGHT + 18 * number + 8
   line = tag(
     'line',
-    x1=_LEFT,
-    x2=_LEFT + 26,
-    y1=height,
-    y2=height,
+    x1=f'{_LEFT:.0f}',
+    x2=f'{_LEFT + 26:.0f}',
+    y1=f'{height:.0f}',
+    y2=f'{height:.0f}',
     class_='series',
     **_pen(number),
   )

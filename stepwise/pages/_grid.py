@@ -1,6 +1,6 @@
 """Cells of tables as they stand: rows of entities, columns of types."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from stepwise.pages._html import Html, table, tag
@@ -25,13 +25,16 @@ class Cell:
 
 
 def render_grids(
-  cells: Iterable[Cell], render: Callable[[int, Cell], Html]
+  cells: Iterable[Cell],
+  render: Callable[[int, Cell], Html],
+  wanted: Collection[int],
 ) -> Iterator[Html]:
   """A table for every sheet.
 
   Args:
     cells: of all of them, in any order.
     render: an element `td` for a cell, given its place in `cells`.
+    wanted: places of cells whose rows are shown in any case.
   """
   sheets: dict[str, dict[str, dict[str, tuple[int, Cell]]]] = {}
   for place, cell in enumerate(cells):
@@ -40,9 +43,13 @@ def render_grids(
   for sheet, rows in sheets.items():
     columns = dict.fromkeys(name for row in rows.values() for name in row)
     yield tag('h3', sheet)
-    if len(rows) > MOST_ROWS:
-      yield tag('p', f'The first {MOST_ROWS} of {len(rows)} rows.')
-    shown = list(rows.items())[:MOST_ROWS]
+    shown = [
+      (name, row)
+      for number, (name, row) in enumerate(rows.items())
+      if number < MOST_ROWS or any(place in wanted for place, _ in row.values())
+    ]
+    if len(shown) < len(rows):
+      yield tag('p', f'{len(shown):,} of {len(rows):,} rows.')
     yield table(
       sheet,
       ['', *columns],

@@ -95,7 +95,7 @@ def render_report_page(page: ReportPage) -> str:
     page.title,
     page.lead,
     html(
-      *render_grids(page.cells, cell),
+      *render_grids(page.cells, cell, uses),
       tag('h2', 'Plan'),
       tag('ol', *_planned(page.lines), class_='planned'),
     ),
@@ -192,7 +192,7 @@ def _entry(entry: ReportEntry) -> Html:
   return tag(
     'li',
     f'{cell.row} {cell.column} ',
-    tag('b', cell.value),
+    tag('strong', cell.value),
     html(' ', note) if note else '',
     html(' ', missing) if entry.unsaid else '',
   )

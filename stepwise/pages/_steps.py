@@ -156,15 +156,22 @@ def _render_plan(page: Page) -> str:
   hint = _named(page, _HINT if probable else _PLAIN_HINT)
   chosen = _chosen(page)
 
+  places = [i for i, unit in enumerate(page.units) if unit.cell]
+  cells = [unit.cell for unit in page.units if unit.cell]
+  wanted = {i for i, place in enumerate(places) if place in chosen}
+
   def cell(place: int, cell: Cell) -> Html:
     return _unit('td', page, places[place], chosen, cell.value)
 
-  places = [i for i, unit in enumerate(page.units) if unit.cell]
-  cells = [unit.cell for unit in page.units if unit.cell]
   return _shell(
     page,
     html(
-      tag('div', *render_grids(cells, cell), id='document', class_='sheets'),
+      tag(
+        'div',
+        *render_grids(cells, cell, wanted),
+        id='document',
+        class_='sheets',
+      ),
       _all(page),
     ),
     answer=html(
@@ -239,7 +246,8 @@ def _button(page: Page, number: int, step: PageStep) -> Html:
     face,
     html(' ', below) if below else '',
     type='button',
-    class_='step' if step.unit is not None else 'step special',
+    class_='step',
+    data_special=step.unit is None,
     id=f'step-{number + 1}',
     aria_pressed='false',
     aria_label=said,

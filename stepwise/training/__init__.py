@@ -50,6 +50,7 @@ from stepwise.training._metrics import (
   MetricWriter,
   TensorBoardWriter,
 )
+from stepwise.training._page import run_page
 from stepwise.training._stacking import restack
 from stepwise.training._step import (
   TrainState,
@@ -101,6 +102,7 @@ __all__ = [
   'resolve_model',
   'restack',
   'rouge_evaluator',
+  'run_page',
   'selector_task',
   'sparkline',
   'topology_devices',

@@ -44,6 +44,17 @@ def test_a_run_is_summed_up(run):
   assert 'train/loss' in (run / 'curves.svg').read_text()
 
 
+def test_a_run_has_a_page(run):
+  page = run / 'run.html'
+  result = invoke('runs', run, '--html', page)
+  assert result.exit_code == 0, result.output
+  text = page.read_text()
+  # Losses of training and validation share a chart.
+  assert text.count('<figure>') == 1
+  assert text.count('<polyline') == 2
+  assert 'Best checkpoint: step 4, validation/loss 5.25.' in text
+
+
 def test_curves_are_by_metric(run):
   history = read_history(run)
   assert history.curves['train/loss'] == [(1, 8), (2, 7), (3, 6), (4, 5)]

@@ -59,7 +59,8 @@ def test_a_page(sales, tmp_path):
     result = invoke(verb, sales, '--html', page)
     assert result.exit_code == 0
     assert page.read_text().startswith('<!doctype html>')
-    assert 'id="sentence-1"' in page.read_text()
+    name = {'plan': 'step-1', 'report': 'sentence-1'}[verb]
+    assert f'id="{name}"' in page.read_text()
 
 
 def test_a_draft_changes_nothing_and_can_be_changed(sales, tmp_path):

@@ -81,7 +81,9 @@ def test_page_holds_everything_and_loads_nothing(report):
   page = render_html(report)
   assert 'last &amp; &lt;least&gt;' in page
   assert '<least>' not in page
-  assert page.count('<polyline') == 4
+  # Lengths of people and systems, scores by length, and by position of those
+  # whose sentences are found.
+  assert page.count('<polyline') == 4 + 3 + 2
   assert not re.search(r'(src|href)=|@import|url\(', page)
 
 

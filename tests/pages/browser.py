@@ -65,7 +65,7 @@ class Browser:
     # is in front is a matter of luck.
     self.devtools('Emulation.setFocusEmulationEnabled', enabled=True)
     self._post('/url', url=page.as_uri())
-    self._wait_for('return document.hasFocus()')
+    self.wait_for('return document.hasFocus()')
     # Two frames: what is not painted yet takes no keys either.
     self._post(
       '/execute/async',
@@ -114,7 +114,7 @@ class Browser:
   def log(self, kind: str) -> list[Any]:
     return self._post('/se/log', type=kind)
 
-  def _wait_for(self, script: str) -> None:
+  def wait_for(self, script: str) -> None:
     for _ in range(300):
       if self.run(script):
         return

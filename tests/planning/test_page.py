@@ -79,7 +79,8 @@ def test_the_page_has_a_row_for_every_sentence(trace):
   page = plan_page(PlanTrace(trace.table, units, probabilities), 'A game')
   assert [step.unit for step in page.steps] == [2, None, 0, 2, None, None]
   groups = [step.group for step in page.steps]
-  assert groups == ['1.', '1.', '2.', '2.', '2.', '']
+  first, second = 'Sentence 1', 'Sentence 2'
+  assert groups == [first, first, second, second, second, '']
   assert page.steps[0].probability == pytest.approx(probabilities[0, 5])
   assert page.steps[1].probability == pytest.approx(probabilities[1, EOS])
   assert page.steps[2].stop == pytest.approx(probabilities[2, EOT])

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from stepwise.documents import Document, split_sentences
-from stepwise.pages import Page, PageStep, PageUnit, render_page
+from stepwise.pages import Cell, Page, PageStep, PageUnit, render_page
 from stepwise.summarization import (
   ChosenSentence,
   Step,
@@ -110,8 +110,8 @@ def test_all_text_is_escaped():
   page = render_page(summary_page(summary, NASTY))
   found = Elements(page)
   assert found.open == []
-  # Its own two scripts, and nothing of the text.
-  assert [tag for tag, _ in found.tags].count('script') == 2
+  # Its own two scripts and what they read, and nothing of the text.
+  assert [tag for tag, _ in found.tags].count('script') == 4
   assert ('b', {'a': '1'}) not in found.tags
   assert found.texts['unit-1'].strip() == '1' + summary.document.units[0]
   table = Page(
@@ -121,7 +121,6 @@ def test_all_text_is_escaped():
     (PageStep(0, NASTY, 0.5, (0.5,), face=NASTY, group=NASTY),),
     unit_name=NASTY,
     length_name=NASTY,
-    running_text=False,
   )
   found = Elements(render_page(table))
   assert [tag for tag, _ in found.tags].count('script') == 2
@@ -155,12 +154,19 @@ def test_unread_sentences_are_marked():
 
 def plan_page():
   """A plan over the entries of a table, in two sentences."""
-  units = [PageUnit(f'Player {i} · points · {i}', 3) for i in range(40)]
+  units = [
+    PageUnit(
+      f'Player {i} had {i} points.',
+      3,
+      cell=Cell('Players', f'Player {i}', 'points', str(i)),
+    )
+    for i in range(40)
+  ]
   even = (1 / 40,) * 40
   steps = (
-    PageStep(7, 'chose entry', 0.9, even, group='Sentence 1'),
+    PageStep(7, 'chose', 0.9, even, group='Sentence 1'),
     PageStep(None, 'ended the sentence', 0.8, even, 0.0, '.', 'Sentence 1'),
-    PageStep(7, 'chose entry', 0.7, even, group='Sentence 2'),
+    PageStep(7, 'chose', 0.7, even, group='Sentence 2'),
   )
   return Page(
     'A game',
@@ -168,7 +174,6 @@ def plan_page():
     tuple(units),
     steps,
     unit_name='entry',
-    running_text=False,
   )
 
 
@@ -180,9 +185,9 @@ def test_a_plan_has_a_row_per_sentence():
   (badge,) = found.all('badge')
   assert badge['data-step'] == '0'
   assert [each['aria-label'].split(',')[0] for each in found.all('step')] == [
-    'Step 1: chose entry 8',
+    'Step 1: chose Player 7 points 7',
     'Step 2: ended the sentence',
-    'Step 3: chose entry 8',
+    'Step 3: chose Player 7 points 7',
   ]
 
 
@@ -240,8 +245,10 @@ def test_pointing_shows_a_step_and_pressing_keeps_it(browser, page):
   assert browser.run(SHOWN).startswith('Step 2: chose sentence 1')
   browser.run('document.activeElement.blur()')
   assert browser.run(SHOWN).startswith('Step 2: chose sentence 1')
+  browser.run("document.getElementById('all').open = true")
   rows = 'return [...document.querySelectorAll("#rows tr")].length'
-  assert browser.run(rows) == len(example().document.spans)
+  count = len(example().document.spans)
+  browser.wait_for(f'{rows} == {count}')
   pressed = 'return document.querySelectorAll("[aria-pressed=true]").length'
   assert browser.run(pressed) == 1
 
@@ -250,7 +257,11 @@ def test_pointing_shows_a_step_and_pressing_keeps_it(browser, page):
 def test_the_keyboard_is_enough(browser, page):
   browser.load(page, 1200, 800)
   focused = 'return document.activeElement.id'
-  browser.press('\ue004')  # Tab
+  copies = 'return document.activeElement.dataset.copy'
+  for name in ('Copy text', 'Copy Markdown'):
+    browser.press('\ue004')  # Tab
+    assert browser.run(copies) == name
+  browser.press('\ue004')
   assert browser.run(focused) == 'step-1'
   assert browser.run(SHOWN).startswith('Step 1')
   outline = 'return getComputedStyle(document.activeElement).outlineStyle'
