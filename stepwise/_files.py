@@ -143,13 +143,21 @@ def replace_when_done(path: Path) -> Iterator[Any]:
     yield stream
 
 
-def _compress(path: Path, raw: BinaryIO) -> Any:
+def _compress(path: Path, raw: BinaryIO | io.BytesIO) -> Any:
   if path.suffix == '.gz':
     # No name and no time inside: equal content gives equal files.
     return gzip.GzipFile(filename='', fileobj=raw, mode='wb', mtime=0)
   if path.suffix == '.zst':
     return _zstandard(path).ZstdCompressor().stream_writer(raw, closefd=False)
   return contextlib.nullcontext(raw)
+
+
+def compress(name: str, data: bytes) -> bytes:
+  """Data as a file of that name holds them: `.gz` and `.zst` are compressed."""
+  raw = io.BytesIO()
+  with _compress(Path(name), raw) as stream:
+    stream.write(data)
+  return raw.getvalue()
 
 
 def write_text(path: Path, text: str) -> None:

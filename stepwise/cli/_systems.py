@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from stepwise._parallel import map_chunks
 from stepwise.data import (
   OracleOptions,
   Reference,
-  document_oracles,
+  document_oracle,
   pair_predictions,
   read_predictions,
 )
@@ -25,6 +25,7 @@ _RANKED = re.compile(
 )
 _ORACLE = re.compile(r'oracle(:(?P<pieces>[1-9]\d*))?')
 _SENTENCES = 3
+Baseline = Callable[[Reference], list[str]]
 
 
 def load_system(
@@ -47,52 +48,59 @@ def load_system(
     metric: with which oracles measure ROUGE.
     processes: among which the work is shared out.
   """
-  ranked, oracle = _RANKED.fullmatch(name), _ORACLE.fullmatch(name)
-  if not ranked and not oracle:
+  choose = find_baseline(name, metric)
+  if choose is None:
     return _from_file(name, [r.document for r in references], rows)
-  documents = [references[row].document for row in rows]
-  if not any(document.spans for document in documents):
+  chosen = [references[row] for row in rows]
+  check_articles(name, (bool(each.document.spans) for each in chosen))
+  chunks = map_chunks(
+    partial(_choose_chunk, choose), chosen, processes=processes
+  )
+  return NamedSummaries(name, list(chain.from_iterable(chunks)))
+
+
+def find_baseline(name: str, metric: str) -> Baseline | None:
+  """A function that chooses sentences of a document; None if it is no name."""
+  if oracle := _ORACLE.fullmatch(name):
+    pieces = int(oracle['pieces']) if oracle['pieces'] else None
+    return partial(_best, OracleOptions(max_tokens=pieces, metric=metric))
+  if ranked := _RANKED.fullmatch(name):
+    size = int(ranked['size'] or _SENTENCES)
+    return partial(_ranked, ranked['method'], size, bool(ranked['words']))
+  return None
+
+
+def check_articles(name: str, present: Iterable[bool]) -> None:
+  """Baselines choose from articles, which references may lack."""
+  if not any(present):
     raise InputError(
       f'{name} chooses sentences of articles but the references have none.'
     )
-  if oracle:
-    pieces = int(oracle['pieces']) if oracle['pieces'] else None
-    options = OracleOptions(max_tokens=pieces, metric=metric)
-    found = document_oracles(
-      documents,
-      options,
-      references=[references[row].summaries for row in rows],
-      processes=processes,
-    )
-    chosen = [oracle.indices for oracle in found]
+
+
+def _choose_chunk(
+  choose: Baseline, references: list[Reference]
+) -> list[list[str]]:
+  return [choose(reference) for reference in references]
+
+
+def _best(options: OracleOptions, reference: Reference) -> list[str]:
+  document = reference.document
+  found = document_oracle(document, options, reference.summaries)
+  return [document.units[unit] for unit in found.indices]
+
+
+def _ranked(
+  method: str, size: int, in_words: bool, reference: Reference
+) -> list[str]:
+  units = reference.document.units
+  scores = rank(units, method)
+  if in_words:
+    words = [count_words(unit) for unit in units]
+    chosen = fit_words(scores, words, size)
   else:
-    assert ranked, 'the one or the other'
-    size = int(ranked['size'] or _SENTENCES)
-    choose = partial(_rank_chunk, ranked['method'], size, bool(ranked['words']))
-    chunks = map_chunks(choose, documents, processes=processes)
-    chosen = list(chain.from_iterable(chunks))
-  return NamedSummaries(
-    name,
-    [
-      [document.units[unit] for unit in units]
-      for document, units in zip(documents, chosen, strict=True)
-    ],
-  )
-
-
-def _rank_chunk(
-  method: str, size: int, in_words: bool, documents: list[Document]
-) -> list[list[int]]:
-  chosen = []
-  for document in documents:
-    units = document.units
-    scores = rank(units, method)
-    if in_words:
-      words = [count_words(unit) for unit in units]
-      chosen.append(fit_words(scores, words, size))
-    else:
-      chosen.append(take_best(scores, size))
-  return chosen
+    chosen = take_best(scores, size)
+  return [units[unit] for unit in chosen]
 
 
 def _from_file(

@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,8 +28,17 @@ from stepwise.cli._options import (
 )
 from stepwise.cli._output import print_json
 from stepwise.cli._progress import counted
+from stepwise.cli._runner import (
+  PartSize,
+  Runner,
+  RunnerCommand,
+  describe_job,
+  runner_options,
+)
 
 if TYPE_CHECKING:
+  from apache_beam.options.pipeline_options import PipelineOptions
+
   from stepwise.data import BuildReport, FileReport
 
 _SHOWN_DUPLICATES = 10
@@ -90,15 +99,16 @@ def _describe_file(report: 'FileReport') -> list[str]:
   return lines + [f'  bad: {bad}' for bad in report.bad_lines]
 
 
-@app.command()
+@app.command(cls=RunnerCommand)
 def build(
-  source: Annotated[Path, typer.Argument(metavar='IN', help='Documents.')],
+  context: typer.Context,
+  source: Annotated[str, typer.Argument(metavar='IN', help='Documents.')],
   target: Annotated[
-    Path, typer.Argument(metavar='OUT', help='Records: JSON lines.')
+    str, typer.Argument(metavar='OUT', help='Records: JSON lines.')
   ],
   tokenizer: TokenizerOption = 'wordpiece',
   oracle: Annotated[
-    Path | None,
+    str | None,
     typer.Option(help='Output of `stepwise oracle`; default: search now.'),
   ] = None,
   gains: Annotated[
@@ -113,6 +123,8 @@ def build(
   max_tokens: MaxTokens = None,
   max_unit_tokens: MaxUnitTokens = None,
   processes: Processes = None,
+  runner: Runner = None,
+  part_size: PartSize = None,
 ) -> None:
   """Writes training records: token ids, units and oracle of every document.
 
@@ -125,15 +137,30 @@ def build(
     build_records,
     load_tokenizer,
     read_oracles,
+    search_options,
   )
 
+  beam_options = runner_options(context, runner, part_size, processes=processes)
   options = RecordOptions(
     special_units=() if twin else ('eot', 'beg'),
     max_units=max_units,
     max_tokens=max_tokens,
     max_unit_tokens=max_unit_tokens,
   )
-  with counted(f'Records of {source.name}') as advance:
+  if beam_options is not None:
+    if gains and oracle is not None:
+      raise InputError('gains are measured with the oracle: none can be given.')
+    load_tokenizer(tokenizer)
+    search = search_options(method.value, metric_name(metric, unicode), gains)
+    _build_on_runner(
+      source,
+      target,
+      (tokenizer, options, oracle or search),
+      beam_options,
+      part_size,
+    )
+    return
+  with counted(f'Records of {Path(source).name}') as advance:
     report = build_records(
       source,
       target,
@@ -148,8 +175,35 @@ def build(
     )
   for bad in report.bad_lines:
     print(f'bad: {bad}')
-  print(f'{target}: {_describe_build(report)}')
+  print(f'{target}: {_describe_build(report, len(report.bad_lines))}')
   if report.bad_lines:
+    raise typer.Exit(1)
+
+
+def _build_on_runner(
+  source: str,
+  target: str,
+  arguments: tuple[Any, ...],
+  beam_options: 'PipelineOptions',
+  part_size: int | None,
+) -> None:
+  from stepwise.beam import PART_SIZE, BuildRecords, ReadParts, run_job
+  from stepwise.data import BuildReport
+
+  done = run_job(
+    source,
+    target,
+    ReadParts() | BuildRecords(*arguments),
+    beam_options,
+    made_by={'options': repr(arguments)},
+    part_size=part_size or PART_SIZE,
+  )
+  print(describe_job(done))
+  counts: dict[str, Any] = dict(done.counts)
+  report = BuildReport(**counts)
+  print(f'{target}: {_describe_build(report, done.bad)}')
+  if done.bad:
+    print(f'bad lines: see {done.errors}')
     raise typer.Exit(1)
 
 
@@ -180,12 +234,12 @@ def _size(part: str) -> tuple[Path, int]:
   return Path(name), int(size)
 
 
-def _describe_build(report: 'BuildReport') -> str:
+def _describe_build(report: 'BuildReport', bad: int) -> str:
   return (
     f'{report.records} records; {report.documents_cut} documents lack '
     f'{report.units_cut} units, {report.units_shortened} units are shortened; '
     f'left out: {report.without_summary} without summary, '
-    f'{len(report.bad_lines)} bad lines'
+    f'{bad} bad lines'
   )
 
 

@@ -26,8 +26,11 @@ from stepwise.cli._options import (
   metric_name,
 )
 from stepwise.cli._output import check_folder
+from stepwise.cli._runner import PartSize, Runner, runner_options
 
 if TYPE_CHECKING:
+  from apache_beam.options.pipeline_options import PipelineOptions
+
   from stepwise.evaluation import Report
 
 
@@ -39,7 +42,7 @@ Predictions = Annotated[
   ),
 ]
 References = Annotated[
-  Path, typer.Argument(help='Documents with summaries, or summaries.')
+  str, typer.Argument(help='Documents with summaries, or summaries.')
 ]
 MoreSystems = Annotated[
   list[str] | None, typer.Argument(help='More systems to compare.')
@@ -60,6 +63,7 @@ Sample = Annotated[
 
 
 def evaluate(
+  context: typer.Context,
   predictions: Predictions,
   references: References,
   more_systems: MoreSystems = None,
@@ -73,6 +77,8 @@ def evaluate(
   several: Several = 'average',
   all_kinds: AllKinds = False,
   processes: Processes = None,
+  runner: Runner = None,
+  part_size: PartSize = None,
 ) -> None:
   """Scores summaries with ROUGE and tests how systems differ.
 
@@ -83,6 +89,7 @@ def evaluate(
   References may be several: `references`, a list of summaries. Baselines are
   computed from the references' own articles:
   stepwise evaluate lead:3 valid.jsonl lexrank:200w oracle:512 oracle
+  With --runner they belong together by their ids alone.
   """
   from rich.console import Console
 
@@ -92,22 +99,31 @@ def evaluate(
   outputs.check()
   started = time.perf_counter()
   names = [predictions, *(more_systems or [])]
-  report = _report(
-    names,
-    references,
-    sample=sample,
-    seed=seed,
-    metric=metric_name(metric, unicode),
-    several=several,
-    all_kinds=all_kinds,
-    processes=processes or available_cores(),
-  )
+  beam_options = runner_options(context, runner, part_size, processes=processes)
+  measuring: dict[str, Any] = {
+    'sample': sample,
+    'seed': seed,
+    'metric': metric_name(metric, unicode),
+    'several': several,
+    'all_kinds': all_kinds,
+  }
+  if beam_options is not None:
+    report = _report_on_runner(
+      names, references, beam_options, part_size, **measuring
+    )
+  else:
+    report = _report(
+      names,
+      Path(references),
+      processes=processes or available_cores(),
+      **measuring,
+    )
   # Tables keep their shape in a file, whatever the terminal.
   width = None if sys.stdout.isatty() else 160
   Console(width=width).print(report_tables(report))
   outputs.save(
     report,
-    [predictions, str(references), *names[1:]],
+    [predictions, references, *names[1:]],
     time.perf_counter() - started,
   )
 
@@ -125,15 +141,9 @@ def _report(
 ) -> 'Report':
   from stepwise.cli._systems import load_system
   from stepwise.data import read_references
-  from stepwise.evaluation import (
-    ALL_KINDS,
-    KINDS,
-    check_measuring,
-    compare_systems,
-  )
+  from stepwise.evaluation import check_measuring, compare_systems
 
   check_measuring(metric, several)
-  others = [kind for kind in ALL_KINDS if kind not in KINDS]
   found = read_references(references, processes=processes)
   rows = _rows(len(found), sample, seed)
   systems = [
@@ -153,9 +163,55 @@ def _report(
     seed=seed,
     metric=metric,
     several=several,
-    kinds=(*KINDS, *others) if all_kinds else KINDS,
+    kinds=_kinds(all_kinds),
     processes=processes,
   )
+
+
+def _report_on_runner(
+  names: list[str],
+  references: str,
+  beam_options: 'PipelineOptions',
+  part_size: int | None,
+  *,
+  sample: int | None,
+  seed: int,
+  metric: str,
+  several: str,
+  all_kinds: bool,
+) -> 'Report':
+  from stepwise.beam import (
+    PART_SIZE,
+    Measuring,
+    report_scores,
+    score_job,
+    take_scores,
+  )
+  from stepwise.cli._systems import check_articles, find_baseline
+
+  measuring = Measuring(metric, _kinds(all_kinds), several)
+  found = {name: find_baseline(name, metric) for name in names}
+  scores = score_job(
+    references,
+    {name: name for name, choose in found.items() if choose is None},
+    beam_options,
+    measuring=measuring,
+    baselines={name: choose for name, choose in found.items() if choose},
+    part_size=part_size or PART_SIZE,
+  )
+  rows = _rows(len(scores), sample, seed)
+  chosen = take_scores(scores, rows)
+  for name, choose in found.items():
+    if choose:
+      check_articles(name, (chosen.sizes > 0).tolist())
+  return report_scores(chosen, names, seed=seed, measuring=measuring)
+
+
+def _kinds(all_kinds: bool) -> tuple[str, ...]:
+  from stepwise.evaluation import ALL_KINDS, KINDS
+
+  others = [kind for kind in ALL_KINDS if kind not in KINDS]
+  return (*KINDS, *others) if all_kinds else KINDS
 
 
 def _rows(documents: int, sample: int | None, seed: int) -> list[int]:

@@ -1,6 +1,7 @@
 """`stepwise infer`: summaries of a whole file by a trained model."""
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,13 @@ from stepwise.cli._options import (
 )
 from stepwise.cli._output import warn
 from stepwise.cli._progress import counted
+from stepwise.cli._runner import (
+  PartSize,
+  Runner,
+  describe_job,
+  is_remote,
+  runner_options,
+)
 
 if TYPE_CHECKING:
   from stepwise.summarization import Summarizer
@@ -32,14 +40,15 @@ BundleArgument = Annotated[
   ),
 ]
 Source = Annotated[
-  Path, typer.Argument(metavar='IN', help='Documents: JSON lines.')
+  str, typer.Argument(metavar='IN', help='Documents: JSON lines.')
 ]
 Target = Annotated[
-  Path, typer.Argument(metavar='OUT', help='JSON lines to write.')
+  str, typer.Argument(metavar='OUT', help='JSON lines to write.')
 ]
 
 
 def infer(
+  context: typer.Context,
   bundle: BundleArgument,
   source: Source,
   target: Target,
@@ -50,6 +59,8 @@ def infer(
   sequence: Sequence = None,
   gin: GinFiles = [],  # noqa: B006, typer copies it.
   settings: Settings = [],  # noqa: B006
+  runner: Runner = None,
+  part_size: PartSize = None,
 ) -> None:
   """Summarise every line of a file, in its order.
 
@@ -61,36 +72,46 @@ def infer(
   run that was killed.
   """
   from stepwise.summarization import (
-    ModelSummarizer,
+    BulkReport,
     SummaryOptions,
-    load_summarizer,
+    bulk_settings,
     write_summaries,
   )
 
-  summarizer = load_summarizer(bundle)
-  if gin or settings:
-    summarizer = _with_gin(summarizer, gin, settings)
-  if sequence:
-    summarizer = _spread(summarizer, sequence)
-  config = getattr(summarizer, 'config', None)
-  # Sentences of a plan come in its order.
-  plans = isinstance(summarizer, ModelSummarizer) and summarizer.model.stepwise
-  options = SummaryOptions(
-    number_or_text(sentences),
-    words,
-    order='selection' if plans else 'document',
-    trigram_blocking=trigram_blocking,
+  beam_options = runner_options(context, runner, part_size)
+  load = partial(load_chosen, bundle, gin, settings, sequence)
+  summarizer = load()
+  wishes = SummaryOptions(
+    number_or_text(sentences), words, trigram_blocking=trigram_blocking
   )
-  with counted(f'Summaries of {source.name}') as advance:
-    report = write_summaries(
+  options, batch_size = bulk_settings(summarizer, wishes, batch)
+  config = getattr(summarizer, 'config', None)
+  made_by = {'model': _digest(bundle), 'options': repr((config, options))}
+  if beam_options is not None:
+    from stepwise.beam import PART_SIZE, ReadParts, Summarize, run_job
+
+    transform = Summarize(load, wishes, batch_size=batch)
+    done = run_job(
       source,
       target,
-      summarizer,
-      options,
-      made_by={'model': _digest(bundle), 'options': repr((config, options))},
-      batch_size=batch or (config.batch_size if config else 1),
-      on_progress=advance,
+      ReadParts() | transform,
+      beam_options,
+      made_by=made_by,
+      part_size=part_size or PART_SIZE,
     )
+    print(describe_job(done))
+    report = BulkReport(**done.counts)
+  else:
+    with counted(f'Summaries of {Path(source).name}') as advance:
+      report = write_summaries(
+        source,
+        target,
+        summarizer,
+        options,
+        made_by=made_by,
+        batch_size=batch_size,
+        on_progress=advance,
+      )
   print(f'{target}: {report.summaries} summaries, {report.errors} errors')
   if report.warned:
     warn([f'{report.warned} lines of {target} have warnings.'])
@@ -98,11 +119,28 @@ def infer(
     raise typer.Exit(1)
 
 
+def load_chosen(
+  bundle: str, gin: list[Path], settings: list[str], sequence: int | None
+) -> 'Summarizer':
+  """The summarizer that the command line asks for, here or in a worker."""
+  if is_remote(bundle):
+    from stepwise.beam import load_model
+
+    summarizer = load_model(bundle)
+  else:
+    from stepwise.summarization import load_summarizer
+
+    summarizer = load_summarizer(bundle)
+  if gin or settings:
+    summarizer = _with_gin(summarizer, gin, settings)
+  return _spread(summarizer, sequence) if sequence else summarizer
+
+
 def _digest(bundle: str) -> str:
   """Tells a model from all others: a name, and what is in its folder."""
   from stepwise.summarization import RANKERS, digest_folder, model_folder
 
-  if bundle in RANKERS:
+  if bundle in RANKERS or is_remote(bundle):
     return bundle
   return f'{bundle} {digest_folder(model_folder(bundle))}'
 

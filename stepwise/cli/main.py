@@ -38,6 +38,7 @@ from stepwise.cli import (
 )
 from stepwise.cli._output import prepare_streams, silence
 from stepwise.cli._platform import skip_absent_tpu
+from stepwise.cli._runner import RunnerCommand
 
 app = typer.Typer(
   name='stepwise',
@@ -58,14 +59,14 @@ app.command(
 app.command()(summarize.demo)
 app.command()(convert.convert)
 app.command()(doctor.doctor)
-app.command()(evaluate.evaluate)
+app.command(cls=RunnerCommand)(evaluate.evaluate)
 app.command()(evaluate_judgements.evaluate_judgements)
 app.command()(evaluate_rotowire.evaluate_rotowire)
 app.command()(export.export)
 app.command()(gin.gin)
-app.command()(infer.infer)
+app.command(cls=RunnerCommand)(infer.infer)
 app.command()(models.models)
-app.command()(oracle.oracle)
+app.command(cls=RunnerCommand)(oracle.oracle)
 app.command()(params.params)
 app.command()(plan.plan)
 app.command()(report.report)

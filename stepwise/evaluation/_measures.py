@@ -61,7 +61,7 @@ class SummaryMeasures:
       self.rouge[rows],
       self.texts.take(rows),
       self.sentences[rows],
-      np.concatenate([parts[row] for row in rows]),
+      np.concatenate([self.located[:0], *(parts[row] for row in rows)]),
     )
 
   def positions(

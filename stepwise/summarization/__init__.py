@@ -10,6 +10,7 @@ from stepwise.summarization._auto import AutoSummarizer
 from stepwise.summarization._base import Summarizer
 from stepwise.summarization._bulk import (
   BulkReport,
+  bulk_settings,
   digest_folder,
   summary_row,
   write_summaries,
@@ -48,6 +49,7 @@ __all__ = [
   'SummaryOptions',
   'SummaryWarning',
   'Text',
+  'bulk_settings',
   'default_folder',
   'digest_folder',
   'load',

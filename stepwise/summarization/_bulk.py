@@ -1,5 +1,6 @@
 """Summaries of a whole file: in its order, resumable, no line lost."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ from stepwise.documents import Document, find_format, parse_item
 from stepwise.summarization._base import Summarizer
 from stepwise.summarization._options import SummaryOptions
 from stepwise.summarization._result import Summary
+from stepwise.summarization._summarizer import ModelSummarizer
 
 # Batches between two writes: a killed run repeats no more than these, and of
 # fewer more rows would stay empty.
@@ -75,6 +77,22 @@ def write_summaries(
       on_progress(len(chunk))
     lines.finish()
   return _count(Path(target))
+
+
+def bulk_settings(
+  summarizer: Summarizer,
+  options: SummaryOptions = SummaryOptions(),
+  batch_size: int | None = None,
+) -> tuple[SummaryOptions, int]:
+  """Options and batch size for many documents, as the model says if not given.
+
+  Sentences of a plan come in its order.
+  """
+  if not isinstance(summarizer, ModelSummarizer):
+    return options, batch_size or 1
+  order = 'selection' if summarizer.model.stepwise else 'document'
+  size = batch_size or summarizer.config.batch_size
+  return dataclasses.replace(options, order=order), size
 
 
 def _lines(path: Path, done: set[int]) -> Iterator[_Line]:
