@@ -95,7 +95,8 @@ CONFINED: dict[str, set[str]] = {
   'typer': {'cli'},
   'starlette': {'serve'},
   'uvicorn': {'serve'},
-  'apache_beam': {'beam'},
+  # The command line names the type of its options.
+  'apache_beam': {'beam', 'cli'},
 }
 # Nothing of ours imports these.
 LEAVES = {'benchmarks', 'tests', 'examples'}
