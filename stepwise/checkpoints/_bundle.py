@@ -44,9 +44,9 @@ from stepwise.models import ModelConfig
 # Format 1 had neither `decoding` nor int8.
 FORMAT = 2
 _CONFIG, _WEIGHTS, _CARD = 'config.json', 'model.safetensors', 'README.md'
-# What some kinds of models keep beside: what the inputs of a realizer are, and
-# how a planner plans.
-OTHER_FILES = ('realizer.json', 'planner.json')
+# What some kinds of models keep beside: what the inputs of a realizer are, how
+# a planner plans, and of which tables.
+OTHER_FILES = ('realizer.json', 'planner.json', 'schema.json')
 WeightDType = Literal['float32', 'float16', 'int8']
 _NEEDED = {'format', 'model', 'tokenizer'}
 

@@ -1,11 +1,14 @@
 """What `plan` and `report` share: a table or games, and wishes."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stepwise._errors import InputError
+
+if TYPE_CHECKING:
+  from stepwise.planning import Planner
 
 _SOURCE = typer.Argument(
   metavar='TABLE|GAMES',
@@ -26,12 +29,22 @@ Entries = Annotated[
   int | None,
   typer.Option('--entries', min=1, help='Entries of a plan, at most.'),
 ]
+MustInclude = Annotated[
+  list[str],
+  typer.Option(
+    '--must-include',
+    metavar='NAME',
+    help='Tables: an entity, a column or entity:column to tell of in any case; '
+    'may be repeated.',
+  ),
+]
 AsMarkdown = Annotated[bool, typer.Option('--markdown', help='Print Markdown.')]
 
 # Of games as Rotowire has them, and as SportSett has them.
 _MARKS = (b'"box_score"', b'"home_line"', b'"vis_line"', b'"line_score"')
 # Far enough for the first key of a game that is no part of another table.
 _HEAD = 1 << 16
+_OPTIONS = {'table': 'reading', 'max_steps': 'max-steps', 'samples': 'greedy'}
 
 
 def holds_games(path: Path) -> bool:
@@ -63,10 +76,27 @@ def check_output(as_json: bool, as_markdown: bool, as_table: bool) -> None:
     )
 
 
-def check_planner(model: str) -> None:
-  """Tables are planned by salience alone."""
-  if model not in ('auto', 'default', 'salience'):
+def table_planner(model: str, **options: Any) -> 'Planner | None':
+  """A planner that was trained on tables; None is salience.
+
+  Args:
+    model: what the option says.
+    options: of the planner; those that are None are its own.
+  """
+  given = {key: value for key, value in options.items() if value is not None}
+  if model in ('auto', 'default', 'salience'):
+    for name in given:
+      raise InputError(
+        f'--{_OPTIONS[name]} is for trained planners; this is salience.'
+      )
+    return None
+  if not Path(model).is_dir():
     raise InputError(
-      f'--model is {model!r}; tables are planned by `salience`, which needs no '
-      'model.'
+      f'--model is {model!r}; tables are planned by `salience`, or by the '
+      'folder of a bundle that was trained on such tables.'
     )
+  from stepwise._runtime import prepare
+  from stepwise.planning import load_planner
+
+  prepare()
+  return load_planner(model, **given)

@@ -35,11 +35,13 @@ from stepwise.cli._runner import (
   describe_job,
   runner_options,
 )
+from stepwise.cli._tables import Templates
 
 if TYPE_CHECKING:
   from apache_beam.options.pipeline_options import PipelineOptions
 
   from stepwise.data import BuildReport, FileReport
+  from stepwise.tables import TableForm
 
 _SHOWN_DUPLICATES = 10
 
@@ -291,6 +293,94 @@ def rotowire(
     f'{len(report.excluded)} excluded, {len(report.too_long)} too long, '
     f'{len(report.without_plan)} without a plan; extractor {extractor}'
   )
+
+
+@app.command()
+def tables(
+  source: Annotated[
+    Path,
+    typer.Argument(
+      metavar='IN', help='JSON lines with table and text, or a folder of pairs.'
+    ),
+  ],
+  target: Annotated[
+    Path, typer.Argument(metavar='OUT', help='Records: JSON lines.')
+  ],
+  templates: Templates = None,
+  tokenizer: TokenizerOption = 'wordpiece',
+  max_units: MaxUnits = None,
+  max_unit_tokens: MaxUnitTokens = None,
+  max_steps: MaxSteps = None,
+) -> None:
+  """Writes training records of planners: tables, and what texts say of them.
+
+  Entries that a text says are found by its numbers and names. Without
+  templates they are drafted from the first table. OUT.schema.json keeps them:
+  `stepwise train OUT` puts it into the bundle, which then refuses tables of
+  other schemas.
+  """
+  from stepwise._files import write_text
+  from stepwise.data import load_tokenizer, save_records
+  from stepwise.tables import PlanRecordReport, pair_records, read_tables
+
+  report = PlanRecordReport()
+  form = _form(source, templates)
+  records = pair_records(
+    read_tables(source),
+    form,
+    load_tokenizer(tokenizer),
+    report,
+    max_units=max_units,
+    max_unit_tokens=max_unit_tokens,
+    max_steps=max_steps,
+  )
+  save_records(target, records)
+  write_text(form_path(target), (report.form or form).to_json())
+  for bad in report.bad:
+    print(f'bad: {bad}')
+  print(
+    f'{target}: {report.records} records, {report.entries} entries, '
+    f'{report.sentences} sentences, schema {form.name}; {report.entries_lost} '
+    f'entries had no room, {report.units_shortened} units are shortened; left '
+    f'out: {len(report.too_long)} too long, {len(report.without_plan)} without '
+    f'a plan, {len(report.bad)} bad tables'
+  )
+  if report.bad:
+    raise typer.Exit(1)
+
+
+def form_path(records: Path) -> Path:
+  """Where records of tables keep the schema of the tables."""
+  return Path(f'{records}.schema.json')
+
+
+def _form(source: Path, templates: Path | None) -> 'TableForm':
+  from stepwise.rotowire import TABLES
+  from stepwise.tables import (
+    TableForm,
+    draft_templates,
+    load_schema,
+    read_tables,
+  )
+
+  if templates is not None:
+    if templates.suffix != '.toml':
+      raise InputError(f'--templates is {templates}; a .toml file is needed.')
+    name = load_schema(templates).name
+    text = templates.read_text('utf-8')
+  else:
+    first = next(
+      (i for i in read_tables(source) if not isinstance(i.sheets, InputError)),
+      None,
+    )
+    if first is None or isinstance(first.sheets, InputError):
+      raise InputError(f'{source}: no table can be read.')
+    name, text = '', draft_templates(first.sheets)
+  stem = source.name.partition('.')[0]
+  name = name or stem
+  if name in TABLES:
+    raise InputError(f'schema {name!r} is that of games; choose another name.')
+  return TableForm(name, text)
 
 
 @app.command()

@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._many_tables import (
+  Each,
+  ManyTables,
+  Output,
+  is_many,
+  run_many,
+)
 from stepwise.cli._options import About, AsJson, Html, MaxSteps, Model, Reading
 from stepwise.cli._output import check_folder, print_json, save_page, warn
 from stepwise.cli._tables import (
   AsMarkdown,
   Entries,
+  MustInclude,
   Source,
   Templates,
   check_options,
   check_output,
-  check_planner,
   holds_games,
+  table_planner,
 )
-from stepwise.cli.summarize import MustInclude
 
 if TYPE_CHECKING:
   from rich.table import Table as RichTable
@@ -53,13 +60,16 @@ def plan(
   as_markdown: AsMarkdown = False,
   as_table: AsTable = False,
   html: Html = None,
+  each: Each = False,
+  output: Output = None,
 ) -> None:
   """Prints what to say about a table or a game, one sentence a line.
 
   An entry is written as type(entity)=value. Tables are planned by `salience`,
-  which needs no model; --must-include and --about take an entity, a column or
-  entity:column. With --json, every game is a line that `stepwise
-  evaluate-rotowire` scores.
+  which needs no model, or by a --model that was trained on such tables;
+  --must-include and --about take an entity, a column or entity:column. JSON
+  lines with `table` are many tables, one a line. With --json, every game is a
+  line that `stepwise evaluate-rotowire` scores.
   """
   check_output(as_json, as_markdown, as_table)
   check_folder(html)
@@ -70,6 +80,8 @@ def plan(
       must_include=must_include,
       about=about,
       markdown=as_markdown,
+      each=each,
+      output=output,
     )
     show = print_json_plan if as_json else _show_table if as_table else _show
     if model == 'salience':
@@ -78,23 +90,27 @@ def plan(
     check_options(source, 'games', entries=entries)
     _plan_games(source, show, html, model, reading, max_steps, greedy)
     return
-  check_planner(model)
-  check_options(
-    *(source, 'tables'),
-    reading=reading,
-    max_steps=max_steps,
-    greedy=greedy,
-    table=as_table,
-  )
+  check_options(source, 'tables', table=as_table)
   from stepwise.tables import plan_table
 
-  made = plan_table(
-    source,
-    templates=templates,
-    entries=entries,
-    must_include=must_include,
-    about=about,
+  many = is_many(source, each, output)
+  samples = 0 if greedy else None
+  planner = table_planner(
+    model, table=reading, max_steps=max_steps, samples=samples
   )
+  wishes: dict[str, Any] = {
+    'entries': entries,
+    'must_include': must_include,
+    'about': about,
+  }
+  if many:
+    check_options(source, 'many tables', html=html)
+    make = ManyTables(
+      reports=False, wishes=wishes, templates=templates, planner=planner
+    )
+    run_many(make, source, output, model, as_json, as_markdown)
+    return
+  made = plan_table(source, templates=templates, planner=planner, **wishes)
   warn(made.warnings)
   if html:
     from stepwise.pages import render_page

@@ -2,24 +2,32 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._many_tables import (
+  Each,
+  ManyTables,
+  Output,
+  is_many,
+  run_many,
+)
 from stepwise.cli._options import About, AsJson, Beams, Html, Model
 from stepwise.cli._output import check_folder, print_json, save_page, warn
 from stepwise.cli._tables import (
   AsMarkdown,
   Entries,
+  MustInclude,
   OptionalSource,
   Templates,
   check_options,
   check_output,
-  check_planner,
   holds_games,
+  table_planner,
 )
-from stepwise.cli.summarize import MustInclude, Words
+from stepwise.cli.summarize import Words
 
 if TYPE_CHECKING:
   from collections.abc import Iterable, Iterator, Sequence
@@ -64,13 +72,16 @@ def report(
   as_json: AsJson = False,
   as_markdown: AsMarkdown = False,
   html: Html = None,
+  each: Each = False,
+  output: Output = None,
 ) -> None:
   """Writes about a table or games; without either, about a sample game.
 
-  Tables are planned by `salience`, which needs no model; --must-include and
-  --about take an entity, a column or entity:column. Games are planned by
-  --model, or as --plan says. The template realizer says what the plan says,
-  and nothing else. A file of several games gives a report of each, one after
+  Tables are planned by `salience`, which needs no model, or by a --model that
+  was trained on such tables; --must-include and --about take an entity, a
+  column or entity:column. Games are planned by --model, or as --plan says. The
+  template realizer says what the plan says, and nothing else. A file of several
+  games, or of JSON lines with `table`, gives a report of each, one after
   another.
   """
   check_output(as_json, as_markdown, False)
@@ -84,6 +95,8 @@ def report(
       about=about,
       words=words,
       markdown=as_markdown,
+      each=each,
+      output=output,
     )
     games = _games(path, index)
     if html and len(games) > 1:
@@ -98,20 +111,27 @@ def report(
       games, _planned(games, plan, model, entries), writer, as_json, html
     )
     return
-  check_planner(model)
   check_options(source, 'tables', index=index, plan=plan, beams=beams)
   if realizer != 'template':
     check_options(source, 'tables', realizer=realizer)
   from stepwise.tables import report_page, report_table
 
-  made = report_table(
-    source,
-    templates=templates,
-    entries=entries,
-    words=words,
-    must_include=must_include,
-    about=about,
-  )
+  many = is_many(source, each, output)
+  planner = table_planner(model)
+  wishes: dict[str, Any] = {
+    'entries': entries,
+    'words': words,
+    'must_include': must_include,
+    'about': about,
+  }
+  if many:
+    check_options(source, 'many tables', html=html)
+    make = ManyTables(
+      reports=True, wishes=wishes, templates=templates, planner=planner
+    )
+    run_many(make, source, output, model, as_json, as_markdown)
+    return
+  made = report_table(source, templates=templates, planner=planner, **wishes)
   warn(made.warnings)
   if html:
     save_page(html, report_page(made))

@@ -24,6 +24,7 @@ from stepwise.cli._options import (
   Twin,
 )
 from stepwise.cli._progress import counted
+from stepwise.cli.data import form_path
 
 if TYPE_CHECKING:
   from stepwise.models import ModelConfig
@@ -177,7 +178,7 @@ def train(
     missing = '--output' if output is None else '--dry-run'
     raise InputError(f'{missing} is not given.')
   run = _config(flags, gin, settings)
-  _check_tokenizer(run, tokenizer)
+  _check_records(run, tokenizer)
   initial = None
   if init is not None:
     initial, run = _start(init, run)
@@ -295,25 +296,27 @@ def _task(config: 'TrainConfig') -> 'TrainingTask':
   return realizer_task(config)
 
 
-def _check_tokenizer(config: 'TrainConfig', tokenizer: str) -> None:
+def _check_records(config: 'TrainConfig', tokenizer: str) -> None:
   """Before training, not after it."""
   given = 'wordpiece' if tokenizer == 'wordpiece' else 'byte_level_bpe'
-  made = _tokenizer_of_records(config)
+  made, table = _origin_of_records(config)
+  _schema_file(table, config.input.train)
   if made not in ('', given):
     raise InputError(
       f'--tokenizer is {tokenizer!r} but the records were made with {made!r}.'
     )
 
 
-def _tokenizer_of_records(config: 'TrainConfig') -> str:
+def _origin_of_records(config: 'TrainConfig') -> tuple[str, str]:
+  """The tokeniser of records, and the table; empty where they do not say."""
   if _writes(config):
     from stepwise.realization import load_examples
 
-    return load_examples(config.input.train)[1]
+    return load_examples(config.input.train)[1], ''
   from stepwise.data import load_records
 
   record, _ = next(load_records(config.input.train), (None, None))
-  return record.tokenizer if record is not None else ''
+  return (record.tokenizer, record.table) if record else ('', '')
 
 
 def _train(config: 'TrainConfig', output: Path, initial: Any) -> 'TrainResult':
@@ -412,7 +415,28 @@ def _planner_file(model: 'ModelConfig', records: str) -> dict[str, str]:
   if len(set(tables)) > 1:
     raise InputError(f'{records} has records of several tables: {set(tables)}.')
   options = default_options(model, tables[0], max(steps))
-  return {OPTIONS_FILE: options.to_json()}
+  return {OPTIONS_FILE: options.to_json(), **_schema_file(tables[0], records)}
+
+
+def _schema_file(table: str, records: str) -> dict[str, str]:
+  """The schema that records of tables have beside them; games need none."""
+  from stepwise.rotowire import TABLES
+  from stepwise.tables import FORM_FILE, TableForm
+
+  if table in ('', *TABLES):
+    return {}
+  path = form_path(Path(records))
+  if not path.is_file():
+    raise InputError(
+      f'{records} is of tables of schema {table!r}; {path}, which `stepwise '
+      'data tables` wrote beside it, is missing.'
+    )
+  form = TableForm.from_json(path.read_text('utf-8'), str(path))
+  if form.name != table:
+    raise InputError(
+      f'{records} is of tables of schema {table!r}, {path} is of {form.name!r}.'
+    )
+  return {FORM_FILE: form.to_json()}
 
 
 def _save(

@@ -21,9 +21,13 @@ from stepwise.models import ModelConfig
 from stepwise.planning._consensus import inclusion, revise
 from stepwise.rotowire import Game, read_table, with_names
 from stepwise.tables import (
+  FORM_FILE,
   SPECIAL_UNITS,
   Plan,
+  Schema,
   Table,
+  TableForm,
+  cut_table,
   plan_from_units,
   repeatable_units,
   table_record,
@@ -41,7 +45,8 @@ class PlannerOptions:
   """How plans are searched.
 
   Attributes:
-    table: what the model reads of a game, a name of `stepwise.rotowire.TABLES`.
+    table: what the model reads of a game, a name of `stepwise.rotowire.TABLES`,
+      or the name of the schema of the tables that it was trained on.
     max_units: of the table; None = its own limit.
     max_steps: of a plan, breaks counted; None = as many as the model reads.
     beam_size: 1 is the paper's greedy search.
@@ -87,10 +92,17 @@ class Planner:
 
   Entries are not repeated, except for sentence breaks and what the templates
   call repeatable: team names and cities.
+
+  Attributes:
+    bundle: the model.
+    options: of the search.
+    form: the schema of the tables that it was trained on; None if it plans
+      games.
   """
 
   bundle: Bundle
   options: PlannerOptions = PlannerOptions()
+  form: TableForm | None = None
 
   def __post_init__(self) -> None:
     config = self.bundle.config
@@ -102,6 +114,10 @@ class Planner:
     if self.bundle.tokenizer is None:
       raise InputError('the model has no tokeniser: it cannot read tables.')
 
+  @property
+  def name(self) -> str:
+    return self.bundle.name or 'a trained planner'
+
   def __call__(self, games: Sequence[Game]) -> list[Plan]:
     """Plans of games, in their order."""
     plans = self.plan_tables([self._read(game) for game in games])
@@ -109,6 +125,19 @@ class Planner:
       return plans
     # That table has no names.
     return [with_names(p, game) for p, game in zip(plans, games, strict=True)]
+
+  def open(
+    self, data: Any, templates: Schema | str | os.PathLike[str] | None = None
+  ) -> Table:
+    """A table as the model reads it; one of another schema is refused."""
+    if self.form is None:
+      raise InputError(
+        f'this planner was trained on games (reading {self.options.table!r}); '
+        'tables need one that was trained on theirs, or salience.'
+      )
+    table = self.form.open(data, templates)
+    units = self.options.max_units or self.bundle.config.limits.units
+    return cut_table(table, units)
 
   def plan_tables(self, tables: Sequence[Table]) -> list[Plan]:
     """Plans of tables, in their order."""
@@ -138,6 +167,11 @@ class Planner:
     return PlanTrace(table, units, np.exp(ranking))
 
   def _read(self, game: Game) -> Table:
+    if self.form is not None:
+      raise InputError(
+        f'this planner was trained on tables of schema {self.form.name!r}; it '
+        'does not read games.'
+      )
     return read_table(game, self.options.table, self.options.max_units)
 
   def _choose(self, tables: Sequence[Table], rows: int) -> list[list[int]]:
@@ -225,7 +259,17 @@ def load_planner(
   bundle = load_bundle(folder)
   if options is None:
     options = _stored_options(Path(folder), bundle, 'table' in changes)
-  return Planner(bundle, dataclasses.replace(options, **changes))
+  options = dataclasses.replace(options, **changes)
+  path = Path(folder) / FORM_FILE
+  form = None
+  if path.exists():
+    form = TableForm.from_json(path.read_text('utf-8'), str(path))
+    if options.table != form.name:
+      raise InputError(
+        f'{folder} was trained on tables of schema {form.name!r}; it has no '
+        f'reading {options.table!r}.'
+      )
+  return Planner(bundle, options, form)
 
 
 def default_options(

@@ -7,6 +7,14 @@ from stepwise.tables._align import aligned_plan
 from stepwise.tables._calendar import weekday
 from stepwise.tables._draft import draft_templates
 from stepwise.tables._facts import About, Facts, Measure
+from stepwise.tables._form import FORM_FILE, TableForm
+from stepwise.tables._many import (
+  BulkTables,
+  TableItem,
+  holds_many,
+  read_tables,
+  write_tables,
+)
 from stepwise.tables._page import report_page, table_plan_page
 from stepwise.tables._plans import (
   Plan,
@@ -17,13 +25,19 @@ from stepwise.tables._plans import (
   repeatable_units,
   table_record,
 )
-from stepwise.tables._records import PlanRecordReport, plan_record
+from stepwise.tables._records import (
+  PlanRecordReport,
+  pair_records,
+  plan_record,
+)
 from stepwise.tables._report import (
   TablePlan,
+  TablePlanner,
   TableReport,
   TableSentence,
   open_table,
   plan_table,
+  planned,
   realize_table,
   report_table,
 )
@@ -33,7 +47,12 @@ from stepwise.tables._salience import (
   arrange,
   salient_choices,
 )
-from stepwise.tables._schema import Column, Kind, Schema, load_schema
+from stepwise.tables._schema import (
+  Column,
+  Kind,
+  Schema,
+  load_schema,
+)
 from stepwise.tables._sentences import write_sentences
 from stepwise.tables._sheets import (
   Sheet,
@@ -48,14 +67,17 @@ from stepwise.tables._table import (
   Entry,
   Relation,
   Table,
+  cut_table,
   make_table,
 )
 from stepwise.tables._tabulate import tabulate
 
 __all__ = [
+  'FORM_FILE',
   'MAX_UNITS',
   'SPECIAL_UNITS',
   'About',
+  'BulkTables',
   'Choice',
   'Column',
   'Entity',
@@ -69,17 +91,23 @@ __all__ = [
   'Schema',
   'Sheet',
   'Table',
+  'TableForm',
+  'TableItem',
   'TablePlan',
+  'TablePlanner',
   'TableReport',
   'TableSentence',
   'Wishes',
   'aligned_plan',
   'arrange',
+  'cut_table',
   'draft_templates',
+  'holds_many',
   'load_schema',
   'make_sheets',
   'make_table',
   'open_table',
+  'pair_records',
   'parse_plan',
   'parse_sheets',
   'plan_from_units',
@@ -87,7 +115,9 @@ __all__ = [
   'plan_table',
   'plan_to_json',
   'plan_units',
+  'planned',
   'read_sheets',
+  'read_tables',
   'realize_table',
   'repeatable_units',
   'report_page',
@@ -98,4 +128,5 @@ __all__ = [
   'tabulate',
   'weekday',
   'write_sentences',
+  'write_tables',
 ]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence, Set
 
-from stepwise.tables._facts import Facts, Measure, read_facts
+from stepwise.tables._facts import Facts, Measure
 from stepwise.tables._salience import main_types
 from stepwise.tables._sheets import Sheet
 from stepwise.tables._tabulate import RANKS, tabulate
@@ -17,12 +17,12 @@ _HEAD = """\
 
 def draft_templates(sheets: Sequence[Sheet]) -> str:
   """A template file with which a table is read as it is read without."""
-  single = len(sheets) == 1
-  main = main_types(tabulate(sheets))
-  lines = [_HEAD, f'title = {_text(capitalised(sheets[0].name))}']
+  table = tabulate(sheets)
+  main = main_types(table)
+  lines = [_HEAD, f'name = {_text(sheets[0].name)}']
+  lines.append(f'title = {_text(capitalised(sheets[0].name))}')
   lines.append(f'ranks = {_text(RANKS)}')
-  for sheet in sheets:
-    facts = read_facts(sheet, '' if single else sheet.name)
+  for facts in table.facts:
     lines += _kind(facts, main[facts.kind])
   return '\n'.join(lines) + '\n'
 

@@ -1,10 +1,16 @@
 """Training records of planners: a table and its plan in, units out."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
+from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer
+from stepwise.tables._align import aligned_plan
+from stepwise.tables._form import TableForm
+from stepwise.tables._many import TableItem
 from stepwise.tables._plans import Plan, plan_units, table_record
-from stepwise.tables._table import SPECIAL_UNITS, Table
+from stepwise.tables._table import SPECIAL_UNITS, Table, cut_table
+from stepwise.tables._tabulate import tabulate
 
 
 @dataclass
@@ -20,6 +26,8 @@ class PlanRecordReport:
     without_plan: tables whose plan is empty.
     too_long: tables left out for `max_steps`.
     excluded: tables left out as they are also among others.
+    bad: tables that cannot be read, each with the reason.
+    form: the schema of the tables, if they are no games.
   """
 
   records: int = 0
@@ -31,6 +39,8 @@ class PlanRecordReport:
   without_plan: list[str] = field(default_factory=list)
   too_long: list[str] = field(default_factory=list)
   excluded: list[str] = field(default_factory=list)
+  bad: list[str] = field(default_factory=list)
+  form: TableForm | None = None
 
 
 def plan_record(
@@ -75,3 +85,49 @@ def plan_record(
   report.entries_lost += sum(map(len, plan)) - entries - unread
   report.units_shortened += record.units_shortened
   return record, oracle
+
+
+def pair_records(
+  items: Iterable[TableItem],
+  form: TableForm,
+  tokenizer: Tokenizer,
+  report: PlanRecordReport,
+  *,
+  max_units: int | None = None,
+  max_unit_tokens: int | None = None,
+  max_steps: int | None = None,
+) -> Iterator[tuple[Record, tuple[int, ...]]]:
+  """Records of pairs of tables and texts; oracles are what the texts say.
+
+  Args:
+    items: tables with their texts.
+    form: gives the templates; `report.form` will have all columns, too.
+    tokenizer: gives the ids.
+    report: counts what was written and what was not.
+    max_units: of a record, special ones counted.
+    max_unit_tokens: of a unit; longer ones are shortened.
+    max_steps: a plan that needs more, its end counted, gives no record.
+  """
+  report.form = form
+  for item in items:
+    try:
+      if isinstance(item.sheets, InputError):
+        raise item.sheets
+      if not item.text.strip():
+        raise InputError('it has no text.')
+      table = tabulate(item.sheets, form.schema, id=item.id)
+    except InputError as error:
+      report.bad.append(f'{item.id}: {error}')
+      continue
+    report.form = report.form.with_columns(table)
+    made = plan_record(
+      cut_table(table, max_units),
+      aligned_plan(table, item.text),
+      tokenizer,
+      report,
+      max_unit_tokens=max_unit_tokens,
+      max_steps=max_steps,
+    )
+    if made is not None:
+      record, oracle = made
+      yield replace(record, table=form.name), oracle

@@ -1,10 +1,11 @@
 """A table in, its plan or its report out, with everything that led to it."""
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from stepwise._errors import InputError
 from stepwise.pages import html, tag
@@ -32,7 +33,8 @@ class TablePlan:
 
   Attributes:
     plan: sentences of entries; iterating gives them.
-    choices: the same entries, the most salient first, each with its reasons.
+    choices: the same entries, the most salient first, each with its reasons;
+      none of a trained planner.
     table: that it is about.
     planner: who made it.
     warnings: what a reader may not expect, one sentence each.
@@ -158,6 +160,22 @@ class TableReport:
     return html(tag('h3', self.title), tag('p', self.text))
 
 
+@runtime_checkable
+class TablePlanner(Protocol):
+  """A trained planner, such as `stepwise.planning.load_planner` gives."""
+
+  @property
+  def name(self) -> str: ...
+
+  def open(self, data: Any, templates: Any = None) -> Table:
+    """A table as it reads it."""
+    ...
+
+  def plan_tables(self, tables: Sequence[Table]) -> list[Plan]:
+    """Plans, in the order of the tables."""
+    ...
+
+
 def title_of(table: Table) -> str:
   """Given ones are kept; others are made of the name of the table."""
   return table.title or capitalised(table.id.replace('_', ' ')) or 'Table'
@@ -189,8 +207,9 @@ def plan_table(
   entries: int | None = None,
   must_include: Iterable[str] = (),
   about: Iterable[str] = (),
+  planner: TablePlanner | None = None,
 ) -> TablePlan:
-  """What to say about a table, by the `salience` planner.
+  """What to say about a table.
 
   Args:
     data: a file (CSV, TSV, JSON, JSON lines, Parquet), a folder of them, a
@@ -199,13 +218,23 @@ def plan_table(
     entries: how many at most; without, as many as fit the table.
     must_include: entities, columns or `entity:column` that must be there.
     about: entities or columns that the plan is confined to.
+    planner: a trained one, which takes no wishes; without, `salience` plans.
   """
-  table = open_table(data, templates)
   wishes = Wishes(
     _check_number('entries', entries),
     _names('must_include', must_include),
     _names('about', about),
   )
+  if planner is not None:
+    if wishes != Wishes():
+      raise InputError(
+        'a trained planner takes no entries, must_include or about; the '
+        'salience planner does.'
+      )
+    table = planner.open(data, templates)
+    [plan] = planner.plan_tables([table])
+    return planned(plan, table, planner.name)
+  table = open_table(data, templates)
   return _plan(table, salient_choices(table, wishes))
 
 
@@ -217,11 +246,12 @@ def report_table(
   words: int | None = None,
   must_include: Iterable[str] = (),
   about: Iterable[str] = (),
+  planner: TablePlanner | None = None,
 ) -> TableReport:
   """A report about a table: plain sentences, every number from the table.
 
   Args:
-    data, templates, entries, must_include, about: see `plan_table`.
+    data, templates, entries, must_include, about, planner: see `plan_table`.
     words: how many at most; what is least salient goes.
   """
   _check_number('words', words)
@@ -231,7 +261,10 @@ def report_table(
     entries=entries,
     must_include=must_include,
     about=about,
+    planner=planner,
   )
+  if planner is not None and words is not None:
+    raise InputError('a trained planner takes no words; salience does.')
   report = realize_table(plan)
   while words is not None and report.words > words:
     shorter = _without_last(plan.choices)
@@ -252,10 +285,14 @@ def realize_table(plan: TablePlan) -> TableReport:
 
 
 def _plan(table: Table, choices: Sequence[Choice]) -> TablePlan:
+  plan = planned(arrange(choices, table), table, 'salience')
+  return dataclasses.replace(plan, choices=tuple(choices))
+
+
+def planned(plan: Plan, table: Table, planner: str) -> TablePlan:
+  """A plan that somebody made, as a result with what its table warns of."""
   notes = tuple(note for facts in table.facts for note in facts.notes)
-  return TablePlan(
-    arrange(choices, table), tuple(choices), table, warnings=notes
-  )
+  return TablePlan(plan, (), table, planner, notes)
 
 
 def _without_last(choices: Sequence[Choice]) -> list[Choice] | None:

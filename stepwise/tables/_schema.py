@@ -2,6 +2,7 @@
 
 A file describes any table of entities:
 
+    name         what planners that learn from such tables call them
     title        what the table is about
     ranks        what an entry's rank adds to its sentence, with {rank} and
                  {count}; default: ' which is {rank} best'
@@ -92,6 +93,7 @@ class Schema:
     missing: values that stand for nothing.
     title: what the table is about.
     ranks: what a rank adds to the sentence of an entry.
+    name: what planners that learn from such tables call them.
   """
 
   kinds: Mapping[str, Kind]
@@ -99,6 +101,7 @@ class Schema:
   missing: frozenset[str] = field(default=frozenset({''}))
   title: str = ''
   ranks: str = ' which is {rank} best'
+  name: str = ''
 
 
 def load_schema(path: str | os.PathLike[str]) -> Schema:
@@ -108,15 +111,23 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
     content = stream.read()
   try:
     text = content.decode()
-    parsed = tomllib.loads(text) if path.suffix == '.toml' else json.loads(text)
   except ValueError as error:
     raise InputError(f'{path}: not a template file: {error}') from error
+  return parse_schema(text, str(path), toml=path.suffix == '.toml')
+
+
+def parse_schema(text: str, where: str, *, toml: bool = True) -> Schema:
+  """What the text of a template file says; `where` is named in mistakes."""
+  try:
+    parsed = tomllib.loads(text) if toml else json.loads(text)
+  except ValueError as error:
+    raise InputError(f'{where}: not a template file: {error}') from error
   try:
     return _parse_schema(parsed)
   except _Mistake as error:
-    line = _line_of(text, error.keys) if path.suffix == '.toml' else 0
-    where = f'{path}:{line}' if line else f'{path}'
-    raise InputError(f'{where}: {error}') from error
+    line = _line_of(text, error.keys) if toml else 0
+    place = f'{where}:{line}' if line else where
+    raise InputError(f'{place}: {error}') from error
 
 
 class _Mistake(InputError):
@@ -135,7 +146,7 @@ def _parse_schema(content: Any) -> Schema:
   options = {key: content[key] for key in content if key != 'kinds'}
   if 'missing' in options:
     options['missing'] = frozenset({'', *_strings(options, 'missing')})
-  for key in ('space', 'title', 'ranks'):
+  for key in ('space', 'title', 'ranks', 'name'):
     _string(options, key)
   if 'ranks' in options:
     _check_fields(options['ranks'], {'rank', 'count'}, 'ranks')

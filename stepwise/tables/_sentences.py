@@ -391,6 +391,9 @@ class _Writer:
 
   def _ranking(self, groups: Sequence[_Said]) -> str:
     first, *rest = groups
+    if self._pools.place(first.main).count == 2:
+      # `more than Quay (4)`.
+      return f'{self._clause(first)} ({rest[0].value})'
     tops = [self._pools.place(said.main).top for said in groups]
     shown = listed([f'{said.entity} ({said.value})' for said in rest])
     if tops == list(range(tops[0], tops[0] + len(tops))):

@@ -17,8 +17,8 @@ from stepwise._files import COMPRESSED, open_for_reading
 from stepwise.tables._amounts import check_formula, is_missing
 
 _DELIMITERS = (',', ';', '\t', '|')
-_LINES = ('.jsonl', '.ndjson')
-SUFFIXES = ('.csv', '.tsv', '.json', *_LINES, '.parquet')
+LINES = ('.jsonl', '.ndjson')
+SUFFIXES = ('.csv', '.tsv', '.json', *LINES, '.parquet')
 # How frames spell the numbers of their rows.
 _INDEX_NAMES = ('', 'unnamed: 0', 'index', '__index_level_0__')
 
@@ -51,10 +51,7 @@ def read_sheets(path: str | os.PathLike[str]) -> list[Sheet]:
   """
   path = Path(path)
   if path.is_dir():
-    files = [p for p in sorted(path.iterdir()) if kind_of(p)]
-    if not files:
-      raise InputError(f'{path}: no table in this folder ({SUFFIXES}).')
-    return [sheet for file in files for sheet in read_sheets(file)]
+    return [sheet for p in table_files(path) for sheet in read_sheets(p)]
   kind = kind_of(path)
   if not kind:
     raise InputError(
@@ -81,6 +78,14 @@ def parse_sheets(text: str, name: str) -> list[Sheet]:
   return _PARSERS[kind](text, path)
 
 
+def table_files(folder: Path) -> list[Path]:
+  """Files of a folder that may be tables, by name."""
+  files = [path for path in sorted(folder.iterdir()) if kind_of(path)]
+  if not files:
+    raise InputError(f'{folder}: no table in this folder ({SUFFIXES}).')
+  return files
+
+
 def kind_of(path: Path) -> str:
   """The suffix that tells how a file is read; empty for other files."""
   suffixes = [s.lower() for s in path.suffixes if s.lower() not in COMPRESSED]
@@ -91,10 +96,14 @@ def make_sheets(data: Any, name: str = 'table') -> list[Sheet]:
   """Tables of Python objects.
 
   A pandas or pyarrow frame (or anything with `to_dict`/`to_pydict`), a list of
-  objects, columns by name, or several of these by name.
+  objects, columns by name, or several of these by name; sheets are kept.
   """
   if isinstance(data, Sheet):
     return [data]
+  if isinstance(data, list | tuple) and any(
+    isinstance(each, Sheet) for each in data
+  ):
+    return list(data)
   columns = _frame_columns(data)
   if columns is not None:
     return [_from_columns(columns, name)]
