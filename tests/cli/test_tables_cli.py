@@ -92,7 +92,7 @@ def test_notes_go_to_standard_error(tmp_path):
     (('report', 'SALES', '--index', '1'), '--index is not for tables'),
     (('report', 'SALES', '--realizer', 'mini'), '--realizer is not for tables'),
     (('report', 'SALES', '--model', 'x'), 'tables are planned by `salience`'),
-    (('plan', 'SALES', '--greedy'), '--greedy is not for tables'),
+    (('plan', 'SALES', '--greedy'), '--greedy is for trained planners'),
     (('plan', 'SALES', '--json', '--markdown'), 'choose one of them'),
     (('report', 'SALES', '--about', 'Mars'), "no entity or column 'Mars'"),
     (('report', 'SALES', '--words', '2'), 'the shortest report of this has'),
@@ -124,3 +124,54 @@ def test_tables_load_no_jax(sales, verb):
   loaded = set(done.stderr.split())
   heavy = {*('jax', 'flax', 'scipy', 'tokenizers', 'pandas', 'pyarrow', 'gin')}
   assert not loaded & heavy
+
+
+@pytest.fixture
+def many(tmp_path):
+  folder = tmp_path / 'many'
+  folder.mkdir()
+  for name, factor in (('a', 1), ('b', 3)):
+    rows = f'shop,staff\nQuay,{4 * factor}\nMill,{7 * factor}\nPier,1\n'
+    (folder / f'{name}.csv').write_text(rows)
+  (folder / 'c.csv').write_text('shop,staff\n')
+  return folder
+
+
+def test_many_tables_are_printed_in_order(many):
+  shown = invoke('report', many, '--each')
+  texts = [f'{report_table(many / name)}' for name in ('a.csv', 'b.csv')]
+  assert shown.stdout == '\n\n'.join(texts) + '\n'
+  assert shown.exit_code == 1
+  assert 'stepwise: c: ' in shown.stderr
+  assert 'but no rows' in shown.stderr
+  lines = invoke('plan', many, '--each', '--json').stdout.splitlines()
+  assert [json.loads(line)['id'] for line in lines] == ['a', 'b']
+
+
+def test_many_tables_are_written(many, tmp_path):
+  out = tmp_path / 'out.jsonl'
+  command = ('report', many, '--each', '--entries', 2, '--output', out)
+  done = invoke(*command)
+  assert (done.exit_code, done.stdout) == (1, f'{out}: 2 tables, 1 errors\n')
+  rows = [json.loads(line) for line in out.read_text().splitlines()]
+  assert [(row['line'], row['id']) for row in rows] == [
+    (1, 'a'),
+    (2, 'b'),
+    (3, 'c'),
+  ]
+  assert rows[1]['text'] == report_table(many / 'b.csv', entries=2).text
+
+
+def test_many_tables_of_lines_and_mistakes(many, sales, tmp_path):
+  path = tmp_path / 'tables.jsonl'
+  rows = [{'shop': 'Quay', 'staff': 4}, {'shop': 'Mill', 'staff': 7}]
+  path.write_text(json.dumps({'id': 'x', 'table': rows}) + '\n')
+  assert invoke('report', path).stdout == f'{report_table(rows)}\n'
+  for arguments, message in (
+    ((sales, '--each'), '--each is for folders'),
+    ((sales, '--output', tmp_path / 'o'), '--output is for many tables'),
+    ((path, '--html', tmp_path / 'p.html'), '--html is not for many tables'),
+    ((sales, '--model', tmp_path / 'none'), 'tables are planned by `salience`'),
+  ):
+    with pytest.raises(InputError, match=message):
+      raise invoke('report', *arguments).exception

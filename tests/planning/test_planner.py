@@ -7,6 +7,7 @@ import numpy as np
 import optax
 import pytest
 
+import stepwise
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, save_bundle
 from stepwise.data import pad_batch, stepwise_examples, wordpiece
@@ -31,7 +32,15 @@ from stepwise.rotowire import (
   plan_records,
   read_table,
 )
-from stepwise.tables import plan_from_units, plan_units
+from stepwise.tables import (
+  FORM_FILE,
+  TableForm,
+  draft_templates,
+  make_sheets,
+  open_table,
+  plan_from_units,
+  plan_units,
+)
 from tests.layers.parameters import draw, quick_jit
 from tests.rotowire.season import season_game
 
@@ -186,3 +195,57 @@ def test_shapes_of_a_batch_are_those_of_the_contract():
   batch = training_batch()
   assert np.asarray(batch.plan).max() == -1
   assert (np.asarray(batch.targets) == 0).sum() > len(GAMES)
+
+
+SHOPS = [
+  {'shop': shop, 'sales': sales, 'visits': visits}
+  for shop, sales, visits in (('Quay', 4, 70), ('Mill', 9, 31), ('Pier', 2, 5))
+]
+
+
+@pytest.fixture
+def shop_planner(learned):
+  """The model of the games as if it had been trained on shops."""
+  form = TableForm('shops', draft_templates(make_sheets(SHOPS)))
+  options = PlannerOptions(table='shops', max_units=9, max_steps=4)
+  bundle = Bundle(CONFIG, CONFIG.build(), {'params': learned}, wordpiece())
+  return Planner(bundle, options, form.with_columns(open_table(SHOPS)))
+
+
+def test_tables_are_planned_and_reported(shop_planner):
+  plan = stepwise.plan(SHOPS, planner=shop_planner)
+  assert plan.planner == shop_planner.name
+  table = shop_planner.open(SHOPS)
+  assert len(table.entries) == 9 - 3
+  assert [*plan] == [*shop_planner.plan_tables([table])[0]]
+  assert {r for sentence in plan for r in sentence} <= table.relations
+  report = stepwise.report(SHOPS, planner=shop_planner)
+  said = [r for sentence in report for r in sentence.entries]
+  assert all(relation.value in report.text for relation in said)
+
+
+def test_planners_refuse_what_they_did_not_learn(shop_planner, learned):
+  with pytest.raises(
+    InputError, match="schema 'shops'; it does not read games"
+  ):
+    shop_planner(GAMES[:1])
+  with pytest.raises(InputError, match=r"trained on games .reading 'paper'"):
+    stepwise.plan(SHOPS, planner=planner(learned))
+  weather = [{'shop': 'Quay', 'rain': 3}, {'shop': 'Mill', 'rain': 4}]
+  with pytest.raises(InputError, match="schema 'shops', which have"):
+    stepwise.report(weather, planner=shop_planner)
+  with pytest.raises(InputError, match='takes no entries, must_include or'):
+    stepwise.plan(SHOPS, planner=shop_planner, entries=3)
+  with pytest.raises(InputError, match='takes no words'):
+    stepwise.report(SHOPS, planner=shop_planner, words=30)
+
+
+def test_bundles_keep_the_schema_of_their_tables(shop_planner, tmp_path):
+  form, options = shop_planner.form, shop_planner.options
+  files = {OPTIONS_FILE: options.to_json(), FORM_FILE: form.to_json()}
+  params = shop_planner.bundle.variables['params']
+  save_bundle(tmp_path / 'b', CONFIG, params, files=files)
+  loaded = load_planner(tmp_path / 'b')
+  assert (loaded.form, loaded.options) == (form, options)
+  with pytest.raises(InputError, match="'shops'; it has no reading 'roles'"):
+    load_planner(tmp_path / 'b', table='roles')
