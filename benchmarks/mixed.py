@@ -74,7 +74,7 @@ def measure_sets(options: argparse.Namespace) -> dict[str, Any]:
   for path in _files(options.folder, options.split, options.sets):
     name = path.name.partition('.')[0]
     if name not in content['sets']:
-      examples = _sample(path, options.documents, options.seed)
+      examples = read_sample(path, options.documents, options.seed)
       found = measure(examples, options.systems)
       content['sets'][name] = found | {'commit': about['commit']}
       write_json(options.out, content)
@@ -176,7 +176,8 @@ def _files(
       yield path
 
 
-def _sample(path: Path, count: int, seed: int) -> list[Example]:
+def read_sample(path: Path, count: int, seed: int) -> list[Example]:
+  """Some documents of a file, drawn with a seed, with their references."""
   with open_for_reading(path) as stream:
     rows = [json.loads(line) for line in stream if line.strip()]
   random.Random(seed).shuffle(rows)

@@ -6,9 +6,10 @@ stemmed. There are no lists of stop words.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
 from stepwise._errors import InputError
 from stepwise._rouge import find_metric
@@ -19,8 +20,10 @@ THRESHOLD = 0.1
 DAMPING = 0.85
 # Graphs grow with the square of their units.
 GRAPH_UNITS = 2000
-# Products are made for so many units at a time.
-_BLOCK = 512
+# Words of more units than these are multiplied as a matrix, others by pairs.
+_COMMON = 64
+# Words in units whose pairs are made at a time.
+_BLOCK = 2**14
 
 Lines = Sequence[list[str]]
 
@@ -59,20 +62,13 @@ def _lead(lines: Lines) -> Float[np.ndarray, ' units']:
 
 
 def _lexrank(lines: Lines) -> Float[np.ndarray, ' units']:
-  counts = [Counter(line) for line in lines]
-  found = Counter(word for count in counts for word in count)
-  idf = {word: np.log(len(lines) / units) for word, units in found.items()}
-  vectors = [
-    {word: times * idf[word] for word, times in count.items()}
-    for count in counts
-  ]
-  norms = [np.sqrt(sum(x * x for x in vector.values())) for vector in vectors]
-  links = _products(
-    [
-      {word: x / norm for word, x in vector.items()} if norm else {}
-      for vector, norm in zip(vectors, norms, strict=True)
-    ]
-  )
+  table = _count_words(lines)
+  idf = np.log(len(lines) / table.units_with)
+  vectors = table.values * idf[table.words]
+  squares = np.bincount(table.units, vectors**2, len(lines))
+  # A unit whose words are in all units has no direction.
+  norms = np.sqrt(np.where(squares > 0, squares, np.inf))
+  links = _products(table._replace(values=vectors / norms[table.units]))
   links = (links > THRESHOLD).astype(np.float32)
   # A link to itself would make a unit that is like no other one central.
   np.fill_diagonal(links, 0)
@@ -80,7 +76,8 @@ def _lexrank(lines: Lines) -> Float[np.ndarray, ' units']:
 
 
 def _textrank(lines: Lines) -> Float[np.ndarray, ' units']:
-  links = _products([dict.fromkeys(line, 1.0) for line in lines])
+  table = _count_words(lines)
+  links = _products(table._replace(values=np.ones(len(table.values))))
   sizes = np.log(np.array([max(len(line), 1) for line in lines], np.float32))
   for unit, size in enumerate(sizes):
     # Two units of one word each have no room for a logarithm.
@@ -98,23 +95,75 @@ METHODS: dict[str, Callable[[Lines], Float[np.ndarray, ' units']]] = {
 }
 
 
-def _products(
-  vectors: Sequence[dict[str, float]],
-) -> Float[np.ndarray, 'units units']:
+class _Words(NamedTuple):
+  """Words of units, each once for a unit; the same words are neighbours.
+
+  Attributes:
+    words, units: which word, and of which unit.
+    values: of the word in the unit, at first how often it is there.
+    units_with: how many units have each word.
+    length: of the document, in units.
+  """
+
+  words: Int[np.ndarray, ' entries']
+  units: Int[np.ndarray, ' entries']
+  values: Float[np.ndarray, ' entries']
+  units_with: Int[np.ndarray, ' words']
+  length: int
+
+  def keep(self, kept: Bool[np.ndarray, ' entries']) -> '_Words':
+    entries = (self.words[kept], self.units[kept], self.values[kept])
+    return _Words(*entries, self.units_with, self.length)
+
+
+def _count_words(lines: Lines) -> _Words:
+  known: dict[str, int] = {}
+  entries = [
+    (known.setdefault(word, len(known)), unit, times)
+    for unit, line in enumerate(lines)
+    for word, times in Counter(line).items()
+  ]
+  words, units, times = np.array(sorted(entries), int).reshape(-1, 3).T
+  units_with = np.bincount(words, minlength=len(known))
+  return _Words(words, units, times.astype(float), units_with, len(lines))
+
+
+def _products(table: _Words) -> Float[np.ndarray, 'units units']:
   """Inner products of all pairs; the diagonal is not that of whole vectors."""
-  found = Counter(word for vector in vectors for word in vector)
+  shared = table.units_with[table.words]
+  common = table.keep(shared > _COMMON)
+  columns = np.cumsum(table.units_with > _COMMON) - 1
+  width = int((table.units_with > _COMMON).sum())
+  matrix = np.zeros((table.length, width), np.float32)
+  matrix[common.units, columns[common.words]] = common.values
+  products = matrix @ matrix.T
   # A word of one unit alone adds to no product of two.
-  shared = {word: i for i, word in enumerate(w for w in found if found[w] > 1)}
-  matrix = np.zeros((len(vectors), len(shared)), np.float32)
-  for row, vector in zip(matrix, vectors, strict=True):
-    for word, value in vector.items():
-      if word in shared:
-        row[shared[word]] = value
-  products = np.empty((len(vectors), len(vectors)), np.float32)
-  for start in range(0, len(vectors), _BLOCK):
-    rows = slice(start, start + _BLOCK)
-    np.matmul(matrix[rows], matrix.T, out=products[rows])
+  _add_pairs(products, table.keep((shared > 1) & (shared <= _COMMON)))
   return products
+
+
+def _add_pairs(
+  products: Float[np.ndarray, 'units units'], table: _Words
+) -> None:
+  """Adds what words give that few units have, in place."""
+  sizes = table.units_with[table.words]
+  first = np.searchsorted(table.words, table.words)
+  for start in range(0, len(sizes), _BLOCK):
+    entries = np.arange(start, min(start + _BLOCK, len(sizes)))
+    # Every entry with all entries of its word.
+    left = np.repeat(entries, sizes[entries])
+    right = np.repeat(first[entries], sizes[entries])
+    right += _count_up(sizes[entries])
+    cells = table.units[left] * table.length + table.units[right]
+    values = table.values[left] * table.values[right]
+    sums = np.bincount(cells, values, products.size)
+    products += sums.reshape(products.shape).astype(np.float32)
+
+
+def _count_up(sizes: Int[np.ndarray, ' entries']) -> Int[np.ndarray, ' pairs']:
+  """0 to `size - 1` for every size, one after another."""
+  ends = np.cumsum(sizes)
+  return np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
 
 
 def _walk(links: Float[np.ndarray, 'units units']) -> np.ndarray:

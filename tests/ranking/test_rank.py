@@ -70,11 +70,15 @@ def stationary(links):
   return np.linalg.solve(left, np.full(size, 0.15 / size))
 
 
+@pytest.mark.parametrize('common', [0, 2, 1000])
 @pytest.mark.parametrize(
   ('method', 'plain'),
   [('lexrank', plain_lexrank), ('textrank', plain_textrank)],
 )
-def test_scores_solve_the_definition(method, plain):
+def test_scores_solve_the_definition(method, plain, common, monkeypatch):
+  """Whether products are those of a matrix, of pairs, or of both."""
+  monkeypatch.setattr(ranking, '_COMMON', common)
+  monkeypatch.setattr(ranking, '_BLOCK', 3)
   np.testing.assert_allclose(
     rank(UNITS, method), stationary(plain(UNITS)), rtol=0, atol=1e-6
   )
