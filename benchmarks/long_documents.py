@@ -1,14 +1,17 @@
 """Do very long texts and files finish in bounded memory?
 
-  python -m benchmarks.long_documents --out OUT.json
+  stepwise bench long_documents               # to results/long_documents.json
+  stepwise bench long_documents --markdown    # and the table of the README
 
 Runs `stepwise summarize` and `stepwise infer` as a person does, each in a
 process of its own, on made-up texts, and records the seconds and the peak of
 its memory. Every model reads texts of two lengths, and every verb two files of
-JSON lines: memory that is bounded does not grow as they do.
+JSON lines: memory that is bounded does not grow as they do. Every run is
+written at once; those that the file has are not run again.
 """
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -16,23 +19,32 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks._harness import host_name, provenance
-from stepwise._files import write_json
+from benchmarks._attention_report import markdown_table, update_readme
+from benchmarks._harness import RESULTS, host_name, provenance, write_json
 
+PARTS = ('texts', 'model', 'line', 'rows', 'lines')
+_ENDINGS = {'rows': 'jsonl', 'lines': 'jsonl'} | dict.fromkeys(
+  ('texts', 'model', 'line'), 'txt'
+)
+# How to write a file, the verb that reads it, and what tells it from others.
+_Task = tuple[Callable[[Path], object], str, dict[str, Any]]
 RANKERS = ('auto', 'lexrank', 'textrank')
 _SYLLABLES = ('ba', 'den', 'lo', 'mir', 'sa', 'tor', 'vel', 'ka', 'ni', 'rus')
 _VOCABULARY = 5000
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
   parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    prog='stepwise bench long_documents',
+    description=__doc__,
+    formatter_class=argparse.RawDescriptionHelpFormatter,
   )
   parser.add_argument(
     '--sentences', type=int, nargs=2, default=(10_000, 100_000)
@@ -47,61 +59,92 @@ def main() -> None:
   parser.add_argument(
     '--lines', type=int, nargs=2, default=(100_000, 1_000_000)
   )
-  parser.add_argument('--only', nargs='*', help='texts, model, line or lines')
-  parser.add_argument('--out', type=Path)
-  options = parser.parse_args()
-  about = provenance(
-    'python -m benchmarks.long_documents', host_name(), ('jax', 'numpy')
+  parser.add_argument(
+    '--rows', type=int, nargs=2, default=(10_000, 100_000), help='to summarize'
   )
-  runs = []
+  parser.add_argument('--only', nargs='*', choices=PARTS, default=PARTS)
+  parser.add_argument(
+    '--out', type=Path, default=RESULTS / 'long_documents.json'
+  )
+  parser.add_argument('--markdown', action='store_true')
+  options = parser.parse_args(arguments)
+  command = 'stepwise bench long_documents'
+  about = provenance(command, host_name(), ('jax', 'numpy'))
+  content = {'runs': _stored(options.out), **about}
   with tempfile.TemporaryDirectory() as folder:
-    for run in measure(Path(folder), options):
-      runs.append(run)
+    for run in measure(Path(folder), options, content['runs']):
+      content['runs'].append(run | {'commit': about['commit']})
       print(json.dumps(run), flush=True)
-  if options.out:
-    write_json(options.out, {'runs': runs, **about})
+      write_json(options.out, content)
+  if options.markdown:
+    update_readme('long_documents', markdown(content))
+
+
+def _stored(path: Path) -> list[dict[str, Any]]:
+  return (
+    json.loads(path.read_text(encoding='utf-8'))['runs']
+    if path.exists()
+    else []
+  )
 
 
 def measure(
-  folder: Path, options: argparse.Namespace
+  folder: Path, options: argparse.Namespace, done: Sequence[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-  """All runs, one after another."""
-  wanted = options.only or ('texts', 'model', 'line', 'lines')
-  if 'texts' in wanted:
-    for count in options.sentences:
-      yield from _texts(folder, count, RANKERS)
-  if 'model' in wanted:
-    for count in options.model_sentences:
-      yield from _texts(folder, count, ['default'])
-  if 'line' in wanted:
-    # Ten million characters, and not one stop.
-    path = folder / 'line.txt'
-    path.write_text(' '.join(_words(random.Random(1), 10_000_000)))
-    yield _summarize(path, 'auto', {'input': 'a line without a stop'})
-  if 'lines' in wanted:
-    for count in options.lines:
-      yield from _lines(folder, count)
+  """All runs that are not done, one after another."""
+  for part in options.only:
+    for make, verb, size in _tasks(part, options):
+      if any(size.items() <= run.items() for run in done):
+        continue
+      path, out = folder / f'{part}.{_ENDINGS[part]}', folder / 'out.jsonl'
+      make(path)
+      arguments = [verb, *_arguments(verb, size['model'], path, out)]
+      yield _run(arguments) | size | {'bytes': path.stat().st_size}
 
 
-def _texts(
-  folder: Path, count: int, models: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-  path = folder / 'text.txt'
-  path.write_text(make_text(count))
-  for model in models:
-    yield _summarize(path, model, {'input': 'text', 'sentences': count})
+def _tasks(part: str, options: argparse.Namespace) -> Iterator[_Task]:
+  match part:
+    case 'texts' | 'model':
+      short = part == 'model'
+      counts = options.model_sentences if short else options.sentences
+      for count in counts:
+        for model in ('default',) if short else RANKERS:
+          size = {'input': 'text', 'sentences': count, 'model': model}
+          yield partial(_write_text, count), 'summarize', size
+    case 'line':
+      size = {'input': 'a line without a stop', 'model': 'auto'}
+      yield _write_line, 'summarize', size
+    case _:
+      verb = 'summarize' if part == 'rows' else 'infer'
+      for count in getattr(options, part):
+        size = {'input': f'JSON lines, {verb}', 'lines': count}
+        yield partial(_write_rows, count), verb, size | {'model': 'lead'}
 
 
-def _lines(folder: Path, count: int) -> Iterator[dict[str, Any]]:
-  path, out = folder / 'lines.jsonl', folder / 'out.jsonl'
-  with path.open('w') as stream:
+def _arguments(verb: str, model: str, path: Path, out: Path) -> list[Any]:
+  if verb == 'infer':
+    out.unlink(missing_ok=True)
+    return [model, path, out]
+  return [path, '--model', model, '--language', 'en']
+
+
+def _write_text(count: int, path: Path) -> None:
+  path.write_text(make_text(count), encoding='utf-8')
+
+
+def _write_line(path: Path) -> None:
+  """Ten million characters, and not one stop."""
+  path.write_text(
+    ' '.join(_words(random.Random(1), 10_000_000)), encoding='utf-8'
+  )
+
+
+def _write_rows(count: int, path: Path) -> None:
+  texts = [make_text(4, seed=number) for number in range(997)]
+  with path.open('w', encoding='utf-8') as stream:
     for number in range(count):
-      text = make_text(4, seed=number % 997)
-      stream.write(json.dumps({'id': str(number), 'text': text}) + '\n')
-  size = {'input': 'JSON lines', 'lines': count}
-  yield _summarize(path, 'lead', size)
-  yield _run(['infer', 'lead', path, out], size | {'bytes': _bytes(path)})
-  out.unlink()
+      row = {'id': str(number), 'text': texts[number % len(texts)]}
+      stream.write(json.dumps(row | {'language': 'en'}) + '\n')
 
 
 def make_text(sentences: int, seed: int = 0) -> str:
@@ -119,6 +162,7 @@ def make_text(sentences: int, seed: int = 0) -> str:
   return '\n\n'.join(' '.join(paragraph) for paragraph in paragraphs)
 
 
+@functools.cache
 def _vocabulary() -> list[str]:
   rng = random.Random(0)
   found: dict[str, None] = {}
@@ -136,16 +180,7 @@ def _words(rng: random.Random, characters: int) -> Iterator[str]:
     yield word
 
 
-def _summarize(path: Path, model: str, size: dict[str, Any]) -> dict[str, Any]:
-  arguments = ['summarize', path, '--model', model, '--language', 'en']
-  return _run(arguments, size | {'bytes': _bytes(path)})
-
-
-def _bytes(path: Path) -> int:
-  return path.stat().st_size
-
-
-def _run(arguments: Sequence[Any], size: dict[str, Any]) -> dict[str, Any]:
+def _run(arguments: Sequence[Any]) -> dict[str, Any]:
   """One command of the package, its seconds and its peak of memory."""
   command = [sys.executable, '-m', 'stepwise.cli.main', *map(str, arguments)]
   start = time.perf_counter()
@@ -157,11 +192,27 @@ def _run(arguments: Sequence[Any], size: dict[str, Any]) -> dict[str, Any]:
   shown = [Path(str(each)).name for each in arguments]
   return {
     'command': f'stepwise {" ".join(shown)}',
-    **size,
     'seconds': round(seconds, 1),
     'core_seconds': round(usage.ru_utime + usage.ru_stime, 1),
     'peak_mib': round(usage.ru_maxrss / 1024),
   }
+
+
+def markdown(content: Mapping[str, Any]) -> str:
+  """The table of the README."""
+  rows = [
+    [
+      f'`{run["command"]}`',
+      f'{run.get("sentences") or run.get("lines") or 1:,}',
+      f'{run["bytes"] / 1e6:.1f}',
+      f'{run["core_seconds"]:.0f}',
+      f'{run["peak_mib"]:,}',
+    ]
+    for run in content['runs']
+  ]
+  header = ['command', 'sentences or lines', 'MB', 'core seconds', 'peak MiB']
+  about = f'`{content["command"]}`, {content["date"]}, {content["device"]}:'
+  return f'{about}\n\n{markdown_table(header, rows)}\n'
 
 
 if __name__ == '__main__':
