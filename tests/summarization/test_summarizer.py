@@ -205,6 +205,24 @@ def test_as_many_as_the_text_needs(bundles):
     assert 1 <= len(summarize(TEXT, sentences='auto', model=model)) <= 6
 
 
+@pytest.mark.parametrize('threshold', [0.0, 0.12, 0.14, 2.0])
+def test_a_summary_ends_where_the_model_would_stop(
+  threshold, bundles, monkeypatch
+):
+  module = sys.modules[ModelSummarizer.__module__]
+  monkeypatch.setattr(module, '_STOP_PROBABILITY', threshold)
+  model = load_summarizer(bundles / 'stepwise')
+  whole = model(TEXT, SummaryOptions(sentences=6, order='selection'))
+  stops = [step.stop for step in whole.steps]
+  # Otherwise the test would say nothing.
+  assert min(stops) < 0.14 and max(stops) > 0.12
+  ends = [i for i, stop in enumerate(stops) if i and stop >= threshold]
+  expected = whole.sentences[: min(ends, default=6)]
+  found = model(TEXT, SummaryOptions(sentences='auto', order='selection'))
+  assert found.sentences == expected
+  assert len(found) == {0.0: 1, 2.0: 6}.get(threshold, len(found))
+
+
 @pytest.mark.parametrize('name', ['stepwise', 'plain', *RANKERS])
 def test_sentences_to_include_and_exclude(name, bundles, packaged):
   model = name if name in RANKERS else bundles / name
@@ -362,8 +380,8 @@ def test_words_that_are_not_read_are_told(bundles):
 
 @pytest.mark.parametrize('name', ['lead', 'lexrank', 'textrank', 'coverage'])
 def test_rankers_read_very_long_texts(name):
-  words = [f'word{n % 991}' for n in range(6 * 9000)]
-  lines = [' '.join(words[6 * n : 6 * n + 6]) + '.' for n in range(9000)]
+  words = [f'word{n % 991}' for n in range(6 * 4500)]
+  lines = [' '.join(words[6 * n : 6 * n + 6]) + '.' for n in range(4500)]
   document = '\n\n'.join(lines)
   summary = stepwise.summarize(document, model=name, sentences=4)
   assert len(summary) == 4
