@@ -5,6 +5,7 @@ Import it before jax: the TPU compiler needs its environment early.
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import re
@@ -77,6 +78,10 @@ def parser(name: str, description: str | None) -> argparse.ArgumentParser:
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
   path.parent.mkdir(parents=True, exist_ok=True)
   _files.write_json(path, content)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+  return json.loads(path.read_text(encoding='utf-8'))
 
 
 # Type checkers do not accept `jax.Device` as a type.

@@ -1,6 +1,7 @@
 """How long are summaries of `--sentences auto`, beside those of people?
 
-  stepwise bench auto_length TRAIN.jsonl.zst
+  stepwise bench auto_length TRAIN.jsonl.zst    # to results/auto_length.json
+  stepwise bench auto_length     # the table of the README, from that
 
 The packaged model plans eight sentences of every document and says at every
 step how likely it would stop: this prints how long summaries are, and their
@@ -15,13 +16,20 @@ others is one command of the package:
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks._harness import RESULTS, host_name, provenance, write_json
+from benchmarks._attention_report import markdown_table, update_readme
+from benchmarks._harness import (
+  RESULTS,
+  host_name,
+  provenance,
+  read_json,
+  write_json,
+)
 from benchmarks.mixed import read_sample
 from stepwise.documents import count_words
 from stepwise.evaluation import rouge
@@ -45,11 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     description=__doc__,
     formatter_class=argparse.RawDescriptionHelpFormatter,
   )
-  parser.add_argument('file', type=Path)
+  parser.add_argument('file', type=Path, nargs='?')
   parser.add_argument('--documents', type=int, default=300)
   parser.add_argument('--seed', type=int, default=0)
   parser.add_argument('--out', type=Path, default=RESULTS / 'auto_length.json')
   options = parser.parse_args(arguments)
+  if not options.file:
+    update_readme('auto_length', markdown(read_json(options.out)))
+    return
   command = (
     f'stepwise bench auto_length {options.file.name} --documents '
     f'{options.documents} --seed {options.seed}'
@@ -106,6 +117,26 @@ def _lengths(summaries: Sequence[list[str]]) -> dict[str, float]:
     'words': round(float(np.mean(words)), 1),
     'sentences': round(float(np.mean([len(lines) for lines in summaries])), 2),
   }
+
+
+def markdown(content: Mapping[str, Any]) -> str:
+  """The table of the README."""
+  rows = [
+    [name, f'{row["words"]:.1f}', f'{row["sentences"]:.2f}', score]
+    for name, row, score in (
+      ('people', content['people'], ''),
+      *(
+        (f'stops at {threshold}', row, f'{row["rouge1"]:.2f}')
+        for threshold, row in content['thresholds'].items()
+      ),
+    )
+  ]
+  about = (
+    f'`{content["command"]}`, {content["date"]}, {content["documents"]} '
+    'documents:'
+  )
+  table = markdown_table(['', 'words', 'sentences', 'ROUGE-1'], rows)
+  return f'{about}\n\n{table}\n'
 
 
 if __name__ == '__main__':

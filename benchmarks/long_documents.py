@@ -1,7 +1,7 @@
 """Do very long texts and files finish in bounded memory?
 
-  stepwise bench long_documents               # to results/long_documents.json
-  stepwise bench long_documents --markdown    # and the table of the README
+  stepwise bench long_documents    # to results/long_documents.json
+  stepwise bench long_documents --markdown    # the table of the README, from it
 
 Runs `stepwise summarize` and `stepwise infer` as a person does, each in a
 process of its own, on made-up texts, and records the seconds and the peak of
@@ -27,7 +27,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks._attention_report import markdown_table, update_readme
-from benchmarks._harness import RESULTS, host_name, provenance, write_json
+from benchmarks._harness import (
+  RESULTS,
+  host_name,
+  provenance,
+  read_json,
+  write_json,
+)
 
 PARTS = ('texts', 'model', 'line', 'rows', 'lines')
 _ENDINGS = {'rows': 'jsonl', 'lines': 'jsonl'} | dict.fromkeys(
@@ -68,6 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
   )
   parser.add_argument('--markdown', action='store_true')
   options = parser.parse_args(arguments)
+  if options.markdown:
+    update_readme('long_documents', markdown(read_json(options.out)))
+    return
   command = 'stepwise bench long_documents'
   about = provenance(command, host_name(), ('jax', 'numpy'))
   content = {'runs': _stored(options.out), **about}
@@ -76,8 +85,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
       content['runs'].append(run | {'commit': about['commit']})
       print(json.dumps(run), flush=True)
       write_json(options.out, content)
-  if options.markdown:
-    update_readme('long_documents', markdown(content))
 
 
 def _stored(path: Path) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """How good are summaries of documents that are not news, at equal words?
 
-  stepwise bench mixed FOLDER               # to results/mixed.json
-  stepwise bench mixed FOLDER --markdown    # and the table of the README
+  stepwise bench mixed FOLDER    # to results/mixed.json
+  stepwise bench mixed           # the table of the README, from that
 
 FOLDER has a file of JSON lines for every set, such as `qmsum.valid.jsonl.zst`,
 with `article` and `highlights`, further references in `other_highlights`, and
@@ -26,7 +26,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks._attention_report import markdown_table, update_readme
-from benchmarks._harness import RESULTS, host_name, provenance, write_json
+from benchmarks._harness import (
+  RESULTS,
+  host_name,
+  provenance,
+  read_json,
+  write_json,
+)
 from stepwise._files import open_for_reading
 from stepwise.documents import Document, count_words, make_document
 from stepwise.evaluation import bootstrap_interval, rouge
@@ -49,21 +55,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     description=__doc__,
     formatter_class=argparse.RawDescriptionHelpFormatter,
   )
-  parser.add_argument('folder', type=Path)
+  parser.add_argument('folder', type=Path, nargs='?')
   parser.add_argument('--sets', nargs='*', help='default: all of the split')
   parser.add_argument('--split', default='valid')
   parser.add_argument('--systems', nargs='*', default=[*BASELINES, 'auto'])
   parser.add_argument('--documents', type=int, default=200, help='a set')
   parser.add_argument('--seed', type=int, default=0)
-  parser.add_argument('--markdown', action='store_true')
   parser.add_argument('--out', type=Path, default=RESULTS / 'mixed.json')
   options = parser.parse_args(arguments)
-  content = measure_sets(options)
-  if options.markdown:
-    update_readme('mixed', markdown(content))
+  if options.folder:
+    measure_sets(options)
+  else:
+    update_readme('mixed', markdown(read_json(options.out)))
 
 
-def measure_sets(options: argparse.Namespace) -> dict[str, Any]:
+def measure_sets(options: argparse.Namespace) -> None:
   """All sets, the small ones first; those that are stored are not again."""
   command = (
     f'stepwise bench mixed FOLDER --split {options.split} --documents '
@@ -79,13 +85,12 @@ def measure_sets(options: argparse.Namespace) -> dict[str, Any]:
       content['sets'][name] = found | {'commit': about['commit']}
       write_json(options.out, content)
     print(_row(name, content['sets'][name]), flush=True)
-  return content
 
 
 def _stored(path: Path, command: str) -> dict[str, Any]:
   if not path.exists():
     return {}
-  content = json.loads(path.read_text(encoding='utf-8'))
+  content = read_json(path)
   return content['sets'] if content['command'] == command else {}
 
 

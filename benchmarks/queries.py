@@ -1,6 +1,7 @@
 """How good are summaries about what a person asks, `summarize --about`?
 
-  python -m benchmarks.queries FILE --out benchmarks/results/queries.json
+  stepwise bench queries FILE    # to results/queries.json
+  stepwise bench queries         # the table of the README, from that
 
 FILE has JSON lines of documents with `queries`, pairs of a question and its
 answer by a person, such as `qmsum.valid.jsonl.zst`. Some questions of every
@@ -12,14 +13,21 @@ going by words, and told and going by words and by meanings, as `--about` does.
 import argparse
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks._harness import host_name, provenance
-from stepwise._files import open_for_reading, write_json
+from benchmarks._attention_report import markdown_table, update_readme
+from benchmarks._harness import (
+  RESULTS,
+  host_name,
+  provenance,
+  read_json,
+  write_json,
+)
+from stepwise._files import open_for_reading
 from stepwise.documents import Document, count_words, make_document
 from stepwise.evaluation import rouge
 from stepwise.summarization import (
@@ -38,18 +46,23 @@ class Question(NamedTuple):
   answer: str
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
   parser = argparse.ArgumentParser(
-    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    prog='stepwise bench queries',
+    description=__doc__,
+    formatter_class=argparse.RawDescriptionHelpFormatter,
   )
-  parser.add_argument('file', type=Path)
+  parser.add_argument('file', type=Path, nargs='?')
   parser.add_argument('--documents', type=int, default=100)
   parser.add_argument('--queries', type=int, default=2, help='a document')
   parser.add_argument('--seed', type=int, default=0)
-  parser.add_argument('--out', type=Path)
-  options = parser.parse_args()
+  parser.add_argument('--out', type=Path, default=RESULTS / 'queries.json')
+  options = parser.parse_args(arguments)
+  if not options.file:
+    update_readme('queries', markdown(read_json(options.out)))
+    return
   about = provenance(
-    f'python -m benchmarks.queries {options.file.name} --documents '
+    f'stepwise bench queries {options.file.name} --documents '
     f'{options.documents} --queries {options.queries} --seed {options.seed}',
     host_name(),
     ('jax', 'numpy'),
@@ -64,8 +77,24 @@ def main() -> None:
   ]
   result = measure(questions)
   print(json.dumps(result, indent=2))
-  if options.out:
-    write_json(options.out, {'questions': result, **about})
+  write_json(options.out, {'questions': result, **about})
+
+
+def markdown(content: Mapping[str, Any]) -> str:
+  """The table of the README."""
+  found = content['questions']
+  told = {**found['rouge'], 'told, minus not told': found['gain of being told']}
+  rows = [
+    [name, *(f'{s["mean"]:.2f} ± {s["plus_minus"]:.2f}' for s in row.values())]
+    for name, row in told.items()
+  ]
+  about = (
+    f'`{content["command"]}`, {content["date"]}, {found["questions"]} '
+    f'questions about {found["documents"]} documents, {found["words"]} words '
+    'each:'
+  )
+  table = markdown_table(['', 'ROUGE-1', 'ROUGE-2'], rows)
+  return f'{about}\n\n{table}\n'
 
 
 def measure(questions: Sequence[Question]) -> dict[str, Any]:

@@ -1,0 +1,79 @@
+"""Benchmarks of documents: what they measure, and that they go on."""
+
+import json
+
+import pytest
+
+from benchmarks import auto_length, long_documents, mixed, queries
+from benchmarks._harness import RESULTS, read_json
+from stepwise.evaluation import rouge
+
+TEXT = [
+  'The harbour of Marne opened again on Monday.',
+  'The work took three years.',
+  'Nobody had expected the ships to be back so soon.',
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+  for name, count in (('small', 2), ('large', 3)):
+    rows = [
+      {'article': TEXT, 'highlights': TEXT[i : i + 1], 'lang': 'en'}
+      for i in range(count)
+    ]
+    lines = ''.join(f'{json.dumps(row)}\n' for row in rows)
+    (tmp_path / f'{name}.valid.jsonl').write_text(lines)
+  return tmp_path
+
+
+def test_sets_that_are_stored_are_not_measured_again(folder, capsys):
+  out = folder / 'out.json'
+  arguments = [str(folder), '--out', str(out), '--systems', 'lead', 'lexrank']
+  mixed.main([*arguments, '--sets', 'small'])
+  content = read_json(out)
+  content['sets']['small']['rouge1']['lead'] = 12.34
+  out.write_text(json.dumps(content))
+  mixed.main(arguments)
+  assert [*read_json(out)['sets']] == ['small', 'large']
+  assert 'lead 12.34' in capsys.readouterr().out
+  mixed.main([*arguments, '--seed', '1'])
+  assert 'lead 12.34' not in capsys.readouterr().out
+
+
+def test_scores_are_those_of_equal_words(folder):
+  examples = mixed.read_sample(folder / 'large.valid.jsonl', 3, seed=0)
+  found = mixed.measure(examples, ['lead'])
+  # People's summaries have 8, 5 and 10 words.
+  assert found['words'] == 8
+  scores = [
+    rouge(TEXT[:1], each, 'rouge-1.5.5-unicode', kinds=['rouge1'])[0, 2]
+    for _, each in examples
+  ]
+  assert found['rouge1']['lead'] == pytest.approx(
+    100 * sum(scores) / 3, abs=0.01
+  )
+
+
+def test_summaries_end_at_a_threshold():
+  plan = auto_length.Planned(TEXT, [0.9, 0.1, 0.4], TEXT[:1])
+  found = auto_length.measure([plan])
+  sentences = {k: v['sentences'] for k, v in found['thresholds'].items()}
+  assert (sentences[0.1], sentences[0.15], sentences[0.5]) == (1, 2, 3)
+  assert found['people'] == {'words': 8, 'sentences': 1}
+
+
+@pytest.mark.parametrize(
+  'module', [mixed, queries, auto_length, long_documents]
+)
+def test_tables_of_the_readme_are_those_of_the_results(module):
+  name = module.__name__.split('.')[-1]
+  text = module.markdown(read_json(RESULTS / f'{name}.json'))
+  readme = (RESULTS.parent / 'README.md').read_text('utf-8')
+  assert f'<!-- {name}: begin -->\n{text}<!-- {name}: end -->' in readme
+
+
+def test_texts_are_as_long_as_they_should_be():
+  text = long_documents.make_text(12)
+  assert text.count('.') == 12
+  assert text == long_documents.make_text(12)
