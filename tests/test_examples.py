@@ -29,8 +29,11 @@ def test_tables_give_the_plans_and_reports_beside_them(name):
   for made, file in ((report, 'report.md'), (report.plan, 'plan.md')):
     stored = (folder / file).read_text(encoding='utf-8')
     assert stored.rstrip() == made.to_markdown().rstrip()
-  page = report_page(report)
-  assert all(html.escape(sentence.text) in page for sentence in report)
+  numbers = [r.value.split()[0].lstrip('+-') for s in report for r in s.entries]
+  for page in (report_page(report), (folder / 'page.html').read_text('utf-8')):
+    shown = html.unescape(page)
+    assert all(f'>{number}' in shown for number in numbers)
+  assert (folder / 'page.png').read_bytes().startswith(b'\x89PNG')
 
 
 def test_a_draft_of_an_example_says_what_was_guessed(tmp_path):

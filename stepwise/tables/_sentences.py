@@ -398,9 +398,15 @@ class _Writer:
     shown = listed([f'{said.entity} ({said.value})' for said in rest])
     if tops == list(range(tops[0], tops[0] + len(tops))):
       return f'{self._clause(first)}, followed by {shown}'
-    named = [f'{said.entity} {said.value}' for said in rest[1:]]
-    second = f'{rest[0].entity} {self._has(first.main)} {rest[0].value}'
-    return f'{self._clause(first)}; {listed([second, *named])}'
+    has = self._has(first.main)
+    named = [f'{said.entity} {self._named_rank(said)}' for said in rest]
+    named[0] = f'{rest[0].entity} {has} {self._named_rank(rest[0])}'
+    return f'{self._clause(first)}; {listed(named)}'
+
+  def _named_rank(self, said: _Said) -> str:
+    """`the lowest, 12 °C`, or the number alone."""
+    extreme = self._is_extreme(said)
+    return f'the {self._rank(said)}, {said.value}' if extreme else said.value
 
   # Extremes of all times.
 
