@@ -154,6 +154,7 @@ def _render_text(page: Page) -> str:
 def _render_plan(page: Page) -> str:
   probable = any(step.probabilities for step in page.steps)
   hint = _named(page, _HINT if probable else _PLAIN_HINT)
+  panel = 'panel' if probable else 'panel short'
   chosen = _chosen(page)
 
   places = [i for i, unit in enumerate(page.units) if unit.cell]
@@ -175,7 +176,7 @@ def _render_plan(page: Page) -> str:
       _all(page),
     ),
     answer=html(
-      tag('div', hint, class_='panel', id='panel', role='status'),
+      tag('div', hint, class_=panel, id='panel', role='status'),
       tag('div', *_groups(page), class_='plan'),
     ),
   )
@@ -341,7 +342,6 @@ def _data(page: Page) -> Any:
     {
       'unit': step.unit,
       'label': step.label,
-      'note': step.note,
       'p': step.probability,
       'stop': round(step.stop, 5),
       'probabilities': [round(p, 5) for p in step.probabilities],

@@ -6,23 +6,25 @@
   async function copy(text) {
     try {
       await navigator.clipboard.writeText(text);
+      return true;
     } catch {
       // Older browsers, and pages that are no secure context.
       const field = document.createElement('textarea');
       field.value = text;
       document.body.append(field);
       field.select();
-      document.execCommand('copy');
+      const done = document.execCommand('copy');
       field.remove();
+      return done;
     }
   }
 
   const told = document.querySelector('.copied');
   for (const button of document.querySelectorAll('[data-copy]')) {
     button.addEventListener('click', async () => {
-      await copy(texts[button.dataset.copy]);
+      const done = await copy(texts[button.dataset.copy]);
       button.focus();
-      told.textContent = 'Copied.';
+      told.textContent = done ? 'Copied.' : 'The browser does not let this page copy.';
       setTimeout(() => { told.textContent = ''; }, 2500);
     });
   }

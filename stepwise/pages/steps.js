@@ -24,9 +24,8 @@
 
   function sentence(step) {
     const parts = ['Step ' + (step + 1) + ': '];
-    const { unit, label, note, p } = data.steps[step];
+    const { unit, label, p } = data.steps[step];
     parts.push(unit === null ? label : label + ' ' + unitName(unit));
-    if (note) parts.push(', ' + note);
     if (p !== null) parts.push(', probability ' + percent(p));
     const probabilities = data.steps[step].probabilities;
     if (probabilities.length) {

@@ -102,13 +102,14 @@ def make_app(config: ServeConfig = ServeConfig()) -> Starlette:
     '/': _page.index,
     '/app.js': _page.script,
     '/app.css': _page.style,
+    '/sample.txt': _page.sample,
   }
   routes = [
     *(_route(service, path, each, 'POST') for path, each in posts.items()),
     *(_route(service, path, each, 'GET') for path, each in gets.items()),
   ]
   guard = Middleware(Guard, token=config.token, body=config.limits.body)
-  return Starlette(
+  app = Starlette(
     routes=routes,
     middleware=[guard],
     lifespan=service.lifespan,
@@ -117,6 +118,8 @@ def make_app(config: ServeConfig = ServeConfig()) -> Starlette:
       Exception: _broken,
     },
   )
+  app.state.batcher = service.batcher
+  return app
 
 
 def _route(
@@ -195,21 +198,21 @@ class _Service:
     self.metrics = Metrics()
     limits = config.limits
     self._room = Room(limits.queue)
-    self._batcher = Batcher(
+    self.batcher = Batcher(
       limits.batch, self.metrics.batches.observe, self.metrics.cancelled.inc
     )
     self._text_models = text_models(config.bundles)
     self._openapi = describe(self._text_models, TABLE_MODELS, limits)
     self._stopping = False
     for name, what, value in (
-      ('stepwise_waiting', 'Jobs that wait.', lambda: len(self._batcher)),
+      ('stepwise_waiting', 'Jobs that wait.', lambda: len(self.batcher)),
       ('stepwise_in_flight', 'Jobs waited for.', lambda: self._room.taken),
     ):
       self.metrics.watch(name, what, value)
 
   @contextlib.asynccontextmanager
   async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-    self._batcher.start()
+    self.batcher.start()
     if self.config.warm:
       self._warm()
     try:
@@ -217,14 +220,14 @@ class _Service:
     finally:
       # Every request is answered by now; what runs is what nobody waits for.
       self._stopping = True
-      await run_in_threadpool(self._batcher.close)
+      await run_in_threadpool(self.batcher.close)
 
   def _warm(self) -> None:
     from stepwise.summarization import sample_article
 
     asked = {'text': sample_article(), 'model': 'auto'}
     prepared = prepare_summary(asked, {}, self.config.limits.sentences)
-    self._batcher.submit(prepared.job)
+    self.batcher.submit(prepared.job)
 
   # What is only told.
 
@@ -242,7 +245,7 @@ class _Service:
       {
         'status': status,
         'version': __version__,
-        'waiting': len(self._batcher),
+        'waiting': len(self.batcher),
       }
     )
 
@@ -332,7 +335,7 @@ class _Service:
     """Reads, waits for its turn and the result; cancelling takes it back."""
     async with asyncio.timeout(self.config.limits.seconds):
       prepared = await run_in_threadpool(prepare, asked)
-      future = self._batcher.submit(prepared.job)
+      future = self.batcher.submit(prepared.job)
       return prepared.answer(await asyncio.wrap_future(future))
 
   async def _content(
@@ -355,7 +358,7 @@ class _Service:
             'document',
             {'sentences': len(document.spans), 'language': document.language},
           )
-          future = self._batcher.submit(prepared.job)
+          future = self.batcher.submit(prepared.job)
           found = await _unless_left(request, asyncio.wrap_future(future))
           answer = prepared.answer(found)
         texts = {s['number']: s['text'] for s in answer.content['sentences']}

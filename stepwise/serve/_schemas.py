@@ -24,6 +24,10 @@ _WISHES: Schema = {
   'items': {'oneOf': [_COUNT, _TEXT]},
   'maxItems': 1000,
 }
+_COUNTED = (
+  *('sentences', 'words', 'characters', 'entries'),
+  *('must_include', 'must_exclude'),
+)
 # Longer values are cut where a mistake is told.
 _SHOWN = 60
 
@@ -256,6 +260,17 @@ def parse(body: bytes, schema: Schema) -> dict[str, Any]:
   except ValueError as error:
     raise NotJson(f'not JSON: {error}.') from None
   check(value, schema)
+  return {name: _tidy(name, each) for name, each in value.items()}
+
+
+def _tidy(name: str, value: Any) -> Any:
+  """In JSON 3.0 is a whole number as well, and 1 a share."""
+  if name == 'ratio':
+    return float(value)
+  if name in _COUNTED and isinstance(value, float):
+    return int(value)
+  if name in _COUNTED and isinstance(value, list):
+    return [_tidy(name, each) for each in value]
   return value
 
 

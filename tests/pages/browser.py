@@ -52,8 +52,11 @@ class Browser:
     if self._session:
       self._call(self._session, 'DELETE')
 
-  def load(self, page: Path, width: int, height: int) -> None:
-    """Opens a file in a window of that size, whatever the least of it is."""
+  def load(self, page: Path | str, width: int, height: int) -> None:
+    """Opens a file or an address in a window of that size.
+
+    Whatever the least size of a window is.
+    """
     self.devtools(
       'Emulation.setDeviceMetricsOverride',
       width=width,
@@ -64,7 +67,8 @@ class Browser:
     # A window that is not in front takes no keys; without a screen, which one
     # is in front is a matter of luck.
     self.devtools('Emulation.setFocusEmulationEnabled', enabled=True)
-    self._post('/url', url=page.as_uri())
+    address = page if isinstance(page, str) else page.as_uri()
+    self._post('/url', url=address)
     self.wait_for('return document.hasFocus()')
     # Two frames: what is not painted yet takes no keys either.
     self._post(
@@ -110,6 +114,19 @@ class Browser:
     path.write_bytes(
       base64.b64decode(self._call(f'{self._session}/screenshot', 'GET'))
     )
+
+  def enter(self, selector: str) -> None:
+    """Goes into a frame; `leave` goes back."""
+    frame = self._post('/element', using='css selector', value=selector)
+    self._post('/frame', id=frame)
+
+  def leave(self) -> None:
+    self._post('/frame', id=None)
+
+  def type(self, selector: str, text: str) -> None:
+    element = self._post('/element', using='css selector', value=selector)
+    (name,) = element.values()
+    self._post(f'/element/{name}/value', text=text)
 
   def log(self, kind: str) -> list[Any]:
     return self._post('/se/log', type=kind)

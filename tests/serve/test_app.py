@@ -14,8 +14,10 @@ import stepwise
 from stepwise.documents import split_sentences
 from stepwise.rotowire import sample_game
 from stepwise.serve import Limits, ServeConfig, make_app
+from stepwise.serve._queue import Job
 from stepwise.summarization import sample_article
 from stepwise.tables import plan_table, report_table
+from tests.serve.test_queue import Gate
 
 HERE = 'http://127.0.0.1'
 TEXT = 'It rained all day. The match was called off. Nobody minded.'
@@ -302,19 +304,21 @@ def wait_for(condition):
 
 
 def test_a_full_queue_refuses_and_says_when_to_come_back():
-  with opened(limits=Limits(queue=1)) as client:
-    asked = {'text': LONG, 'model': 'textrank'}
+  app, gate = make_app(ServeConfig(limits=Limits(queue=1))), Gate()
+  short = {'text': 'a', 'model': 'lead'}
+  with TestClient(app, base_url=HERE) as client:
+    app.state.batcher.submit(Job('gate', 0, 'x', gate))
     first = threading.Thread(
-      target=client.post, args=['/api/summarize'], kwargs={'json': asked}
+      target=client.post, args=['/api/summarize'], kwargs={'json': short}
     )
     first.start()
-    wait_for(lambda: metric(client, 'stepwise_in_flight') == 1)
+    wait_for(lambda: metric(client, 'stepwise_waiting') == 1)
     for headers in ({}, {'accept': 'text/event-stream'}):
-      found = client.post('/api/summarize', json={'text': 'a'}, headers=headers)
+      found = client.post('/api/summarize', json=short, headers=headers)
       assert error(found)[0] == 429
       assert int(found.headers['retry-after']) >= 1
+    gate.open.set()
     first.join()
-    short = {'text': 'a', 'model': 'lead'}
     assert client.post('/api/summarize', json=short).status_code == 200
     path = {'path': '/api/summarize'}
     refused = metric(client, 'stepwise_requests_total', status='429', **path)
