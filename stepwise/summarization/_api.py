@@ -50,7 +50,8 @@ def summarize(
   Args:
     text: any text; or the path of a file of any kind that `stepwise.documents`
       reads; or a list of sentences, which stay as they are.
-    sentences: how many to choose, or 'auto' for as many as the text needs.
+    sentences: how many to choose, or 'auto' for as many as the text needs; of
+      news these are as many words as people write, about two sentences.
     words: choose the best sentences that fit into so many words.
     ratio: choose this share of the sentences, above 0 and at most 1.
     characters: choose the best sentences that fit into so many characters.
