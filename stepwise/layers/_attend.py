@@ -57,34 +57,36 @@ def _forward(
   scaled = query * query.shape[-1] ** -0.5
   # float32 softmax, whatever the activations are.
   logits = einsum('bhqd,bhkd->bhqk', scaled, key, dot_general)
-  # A finite floor: an empty row is then uniform, not NaN, before it is zeroed.
+  # A finite floor: a row that reads nothing is then uniform, not NaN. Its
+  # share is zero, which costs less than to mask all weights again.
   floor = jnp.finfo(logits.dtype).min
   floored = jnp.where(mask, logits, floor)
   top = floored.max(axis=-1, keepdims=True, initial=floor)
-  weights = jnp.where(mask, jnp.exp(floored - top), 0)
+  weights = jnp.exp(floored - top)
   total = weights.sum(axis=-1, keepdims=True)
-  total = jnp.where(total > 0, total, 1)
-  # Division comes after the product: XLA's CPU compiler would fuse it into it,
+  some = mask.any(axis=-1, keepdims=True)
+  share = jnp.where(some, 1 / jnp.where(some, total, 1), 0)
+  # Shares come after the product: XLA's CPU compiler would fuse them into it,
   # and a fused product runs several times slower.
   dropped = _times(weights, factors).astype(value.dtype)
-  attended = einsum('bhqk,bhkd->bhqd', dropped, value, dot_general) / total
+  attended = einsum('bhqk,bhkd->bhqd', dropped, value, dot_general) * share
   attended = attended.astype(value.dtype)
-  kept = (scaled, key, value, factors, weights, total, attended)
+  kept = (scaled, key, value, factors, weights, share, attended)
   return attended, kept
 
 
 def _backward(
   dot_general: DotGeneral, kept: tuple[Any, ...], gradient: Array
 ) -> tuple[Array | None, ...]:
-  """With w = exp(s - max) and the gradient g of the output o, over sum w:
+  """With w = exp(s - max) and the gradient g of the output o, times a share:
 
     dv = w' g,   ds = w (g v' - g . o),   dq = ds k / sqrt(dim),   dk = ds' q
 
   Written out because the compiler's own derivative turns the large factors of
   dv and dk over, and passes over w far more often.
   """
-  query, key, value, factors, weights, total, attended = kept
-  gradient = gradient / total
+  query, key, value, factors, weights, share, attended = kept
+  gradient = gradient * share
   overlap = (gradient * attended).sum(axis=-1, keepdims=True)
   gradient = gradient.astype(value.dtype)
   dropped = _times(weights, factors).astype(value.dtype)
