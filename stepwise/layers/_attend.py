@@ -25,13 +25,28 @@ def attend(
   A query that may attend to nothing returns zeros, with finite gradients.
   `dropout` is applied to the probabilities, before they are normalised.
   """
-  batch, num_queries, heads, _ = query.shape
-  shape = (batch, heads, num_queries, key.shape[1])
   by_head = [jnp.swapaxes(array, 1, 2) for array in (query, key, value)]
-  attended: Array = _attend(  # pyright: ignore
-    dot_general, *by_head, mask[:, None], dropout.factors(shape)
+  attended = attend_by_head(
+    *by_head, mask, dropout=dropout, dot_general=dot_general
   )
   return attended.swapaxes(1, 2)
+
+
+def attend_by_head(
+  query: Float[Array, 'batch heads q dim'],
+  key: Float[Array, 'batch heads kv dim'],
+  value: Float[Array, 'batch heads kv dim'],
+  mask: Bool[Array, '#batch #q kv'],
+  *,
+  dropout: Dropout = Dropout(),
+  dot_general: DotGeneral = jax.lax.dot_general,
+) -> Float[Array, 'batch heads q dim']:
+  """`attend`, for arrays that are stored head by head."""
+  factors = dropout.factors((*query.shape[:3], key.shape[2]))
+  attended: Array = _attend(  # pyright: ignore
+    dot_general, query, key, value, mask[:, None], factors
+  )
+  return attended
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))

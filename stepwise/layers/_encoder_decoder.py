@@ -138,6 +138,6 @@ class EncoderDecoder(nn.Module):
 
 
 def _empty_past(like: KeyValues, length: int) -> KeyValues:
-  batch, _, heads, dim = like.key.shape
-  zeros = jnp.zeros((batch, length, heads, dim), like.key.dtype)
+  batch, heads, _, dim = like.key.shape
+  zeros = jnp.zeros((batch, heads, length, dim), like.key.dtype)
   return KeyValues(zeros, zeros)

@@ -16,7 +16,7 @@ from flax.linen.spmd import with_logical_constraint
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, DTypeLike, Float, Int
-from stepwise.layers._attend import attend, key_mask
+from stepwise.layers._attend import attend_by_head, key_mask
 from stepwise.layers._modules import (
   ACTIVATIONS,
   Embedding,
@@ -66,10 +66,13 @@ class TransformerConfig:
 
 
 class KeyValues(NamedTuple):
-  """The keys and values an attention reads."""
+  """The keys and values an attention reads.
 
-  key: Float[Array, 'batch kv heads dim']
-  value: Float[Array, 'batch kv heads dim']
+  Head by head: a cache is read at every step, and is not turned over then.
+  """
+
+  key: Float[Array, 'batch heads kv dim']
+  value: Float[Array, 'batch heads kv dim']
 
   def write(
     self, new: 'KeyValues', position: Int[Array, ''] | int
@@ -78,7 +81,7 @@ class KeyValues(NamedTuple):
 
     def update(old: Array, rows: Array) -> Array:
       return jax.lax.dynamic_update_slice_in_dim(
-        old, rows.astype(old.dtype), position, axis=1
+        old, rows.astype(old.dtype), position, axis=2
       )
 
     return KeyValues(update(self.key, new.key), update(self.value, new.value))
@@ -114,7 +117,8 @@ class MultiHeadAttention(nn.Module):
     self.output = output_projection(self.features, self.dtype, self.dot_general)
 
   def keys_values(self, states: Float[Array, 'batch kv embed']) -> KeyValues:
-    return KeyValues(self.key(states), self.value(states))
+    key, value = self.key(states), self.value(states)
+    return KeyValues(key.swapaxes(1, 2), value.swapaxes(1, 2))
 
   def __call__(
     self,
@@ -123,16 +127,15 @@ class MultiHeadAttention(nn.Module):
     mask: Bool[Array, '#batch #q kv'],
     deterministic: bool = True,
   ) -> Float[Array, 'batch q embed']:
-    attended = self.output(
-      attend(
-        self.query(states),
-        *memory,
-        mask,
-        dropout=attention_dropout(self, self.dropout, deterministic),
-        dot_general=self.dot_general,
-      )
+    attended = attend_by_head(
+      self.query(states).swapaxes(1, 2),
+      *memory,
+      mask,
+      dropout=attention_dropout(self, self.dropout, deterministic),
+      dot_general=self.dot_general,
     )
-    return jnp.where(mask.any(-1)[..., None], attended, 0)
+    outputs = self.output(attended.swapaxes(1, 2))
+    return jnp.where(mask.any(-1)[..., None], outputs, 0)
 
 
 def _attention(config: TransformerConfig) -> MultiHeadAttention:
@@ -196,7 +199,7 @@ class TransformerLayer(nn.Module):
     """Causal self attention of one position, whose keys join the `past`."""
     inputs = self._before(self.self_norm, states)
     past = past.write(self.self_attention.keys_values(inputs), position)
-    mask = jnp.arange(past.key.shape[1]) <= position
+    mask = jnp.arange(past.key.shape[2]) <= position
     update = self.self_attention(inputs, past, mask[None, None])
     return self._after(self.self_norm, states, update), past
 

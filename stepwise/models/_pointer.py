@@ -200,7 +200,7 @@ class PointerPlanner(nn.Module):
   ) -> tuple[KeyValues, ...]:
     """What the layers have read of a plan before its first unit: nothing."""
     rows, encoder = memory.mask.shape[0], self.config.encoder
-    shape = rows, steps, encoder.heads, encoder.embed // encoder.heads
+    shape = rows, encoder.heads, steps, encoder.embed // encoder.heads
     empty = jnp.zeros(shape, memory.units.dtype)
     return (KeyValues(empty, empty),) * self.config.plan_layers
 

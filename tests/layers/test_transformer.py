@@ -274,11 +274,11 @@ def test_empty_batch_rows_keep_gradients_finite(tokens, mask):
 
 
 def test_key_values_write():
-  old = KeyValues(jnp.zeros((2, 5, 3, 1)), jnp.zeros((2, 5, 3, 1)))
-  new = KeyValues(jnp.ones((2, 1, 3, 1)), 2 * jnp.ones((2, 1, 3, 1)))
+  old = KeyValues(jnp.zeros((2, 3, 5, 1)), jnp.zeros((2, 3, 5, 1)))
+  new = KeyValues(jnp.ones((2, 3, 1, 1)), 2 * jnp.ones((2, 3, 1, 1)))
   written = old.write(new, 3)
-  np.testing.assert_array_equal(written.key[0, :, 0, 0], [0, 0, 0, 1, 0])
-  np.testing.assert_array_equal(written.value[1, :, 2, 0], [0, 0, 0, 2, 0])
+  np.testing.assert_array_equal(written.key[0, 0, :, 0], [0, 0, 0, 1, 0])
+  np.testing.assert_array_equal(written.value[1, 2, :, 0], [0, 0, 0, 2, 0])
 
 
 @pytest.mark.parametrize('scan', [False, True])
