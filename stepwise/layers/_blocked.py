@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from stepwise._typing import Array, Bool, Float, Int
+from stepwise.layers._attend import Keys, attend_parts
 from stepwise.layers._blocks import BlockGrid, expand_distances, skew
 from stepwise.layers._heads import (
   AttentionHeads,
@@ -272,25 +273,28 @@ def _long_rows(
   shared = _widen((heads.l2g_key, heads.l2g_value, table))
   padded = grid.pad(heads.l2l_key), grid.pad(heads.l2l_value)
 
+  def keys(key: Array, value: Array, relation: Relation, drop: Dropout) -> Keys:
+    """Keys that the queries of a block read, turned head by head."""
+    relative, mask = relation
+    batch, queries, kv = mask.shape
+    factors = drop.factors((batch, key.shape[2], queries, kv))
+    key, value = (array.astype(dtype).swapaxes(1, 2) for array in (key, value))
+    return Keys(key, value, mask[:, None], relative, factors)
+
   @_rematerialised
   def attend(shared, padded, index, query, block):
-    global_key, global_value, table = shared
-    key, value = (grid.window_of(array, index) for array in padded)
+    *global_rows, table = shared
+    window = [grid.window_of(array, index) for array in padded]
     scores = label_scores(query, table, dot_general)
     near = relations.l2l(index, block, scores)
     far = relations.l2g(block, scores)
-    global_key, global_value = (
-      array.astype(dtype) for array in (global_key, global_value)
-    )
-    near_logits = pair_logits(query, key, *near, dot_general)
-    far_logits = pair_logits(query, global_key, *far, dot_general)
-    peak = jnp.maximum(row_peak(near_logits), row_peak(far_logits))
     drop = dropout.fold(index)
-    part = add(
-      softmax_part(near_logits, value, peak, drop.fold(0), dot_general),
-      softmax_part(far_logits, global_value, peak, drop.fold(1), dot_general),
+    parts = (
+      keys(*window, near, drop.fold(0)),
+      keys(*global_rows, far, drop.fold(1)),
     )
-    return finish(part).astype(dtype)
+    attended = attend_parts(query.swapaxes(1, 2), parts, dot_general)
+    return attended.swapaxes(1, 2)
 
   blocks = (grid.index, grid.split(heads.long_query), relations.blocks)
   return grid.join(_map(lambda xs: attend(shared, padded, *xs), blocks))
