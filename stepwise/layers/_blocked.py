@@ -283,15 +283,15 @@ def _long_rows(
 
   @_rematerialised
   def attend(shared, padded, index, query, block):
-    *global_rows, table = shared
-    window = [grid.window_of(array, index) for array in padded]
+    global_key, global_value, table = shared
+    key, value = (grid.window_of(array, index) for array in padded)
     scores = label_scores(query, table, dot_general)
     near = relations.l2l(index, block, scores)
     far = relations.l2g(block, scores)
     drop = dropout.fold(index)
     parts = (
-      keys(*window, near, drop.fold(0)),
-      keys(*global_rows, far, drop.fold(1)),
+      keys(key, value, near, drop.fold(0)),
+      keys(global_key, global_value, far, drop.fold(1)),
     )
     attended = attend_parts(query.swapaxes(1, 2), parts, dot_general)
     return attended.swapaxes(1, 2)
