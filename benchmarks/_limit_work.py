@@ -1,13 +1,16 @@
 """The work that `limit` measures, for this checkout and for older ones.
 
 As a program, with the checkout on PYTHONPATH: `_limit_work.py update
-hibert_news` or `_limit_work.py infer BUNDLE FILE`. Answers every line of its
-standard input with a line of JSON: seconds on the clock and of all cores.
+hibert_news`, `infer BUNDLE FILE`, `plan GAMES`, `cold` or `warm` (the
+process of `stepwise summarize`). Answers every line of its standard input with
+a line of JSON: seconds on the clock and of all cores.
 """
 
 import functools
+import itertools
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -168,6 +171,41 @@ def _older_writer(bundle: str, source: Path) -> Callable[[Path], Any]:
   )
 
 
+def repeated_planning(source: str) -> Callable[[], Any]:
+  """Plans of all games by the package's planner, in a process that runs."""
+  from stepwise.planning import bundled_planner
+  from stepwise.rotowire import read_games
+
+  planner, games = bundled_planner(), list(read_games(source))
+  return lambda: planner(games)
+
+
+def repeated_command(*, cold: bool) -> Callable[[], Any]:
+  """`stepwise summarize` of a page of text, as a process."""
+  from stepwise.summarization import sample_article
+
+  folder = tempfile.TemporaryDirectory()
+  source = Path(folder.name) / 'article.txt'
+  source.write_text(sample_article(), encoding='utf-8')
+  # A cache of JAX's own would be warm.
+  outer = {
+    k: v for k, v in os.environ.items() if k != 'JAX_COMPILATION_CACHE_DIR'
+  }
+  command = ('-m', 'stepwise.cli.main', 'summarize', str(source))
+  turns = itertools.count()
+
+  def run() -> None:
+    cache = Path(folder.name) / (f'cache-{next(turns)}' if cold else 'cache')
+    subprocess.run(
+      [sys.executable, *command],
+      env={**outer, 'JAX_PLATFORMS': 'cpu', 'STEPWISE_CACHE': str(cache)},
+      capture_output=True,
+      check=True,
+    )
+
+  return run
+
+
 def timed(run: Callable[[], Any]) -> dict[str, float]:
   """Seconds on the clock, and of all cores, which other programs disturb
   less.
@@ -175,8 +213,8 @@ def timed(run: Callable[[], Any]) -> dict[str, float]:
   before, clock = os.times(), time.perf_counter()
   run()
   seconds, after = time.perf_counter() - clock, os.times()
-  cores = after.user + after.system - before.user - before.system
-  return {'seconds': seconds, 'core_seconds': cores}
+  # All but the last, time on the clock: own time, and that of children.
+  return {'seconds': seconds, 'core_seconds': sum(after[:4]) - sum(before[:4])}
 
 
 def main(what: str, *arguments: str) -> None:
@@ -186,7 +224,13 @@ def main(what: str, *arguments: str) -> None:
     _runtime.prepare()
   except ImportError:
     pass  # An older checkout.
-  make = {'update': repeated_update, 'infer': repeated_inference}[what]
+  make = {
+    'update': repeated_update,
+    'infer': repeated_inference,
+    'plan': repeated_planning,
+    'cold': functools.partial(repeated_command, cold=True),
+    'warm': functools.partial(repeated_command, cold=False),
+  }[what]
   run = functools.partial(timed, make(*arguments))
   run()  # Compiles.
   print('ready', flush=True)

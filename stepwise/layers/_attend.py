@@ -39,9 +39,9 @@ def attend(
   A query that may attend to nothing returns zeros, with finite gradients.
   `dropout` is applied to the probabilities, before they are normalised.
   """
-  by_head = [jnp.swapaxes(array, 1, 2) for array in (query, key, value)]
+  query, key, value = (array.swapaxes(1, 2) for array in (query, key, value))
   attended = attend_by_head(
-    *by_head, mask, dropout=dropout, dot_general=dot_general
+    query, key, value, mask, dropout=dropout, dot_general=dot_general
   )
   return attended.swapaxes(1, 2)
 
