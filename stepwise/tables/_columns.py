@@ -1,11 +1,13 @@
 """What the columns of a sheet are: numbers, names, periods, identifiers."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from stepwise._errors import InputError
 from stepwise.tables._amounts import NotNumbers, Style, parse_amounts
 from stepwise.tables._calendar import Period, parse_periods
+from stepwise.tables._schema import Column
 from stepwise.tables._sheets import Sheet
 
 _ID_WORDS = frozenset(
@@ -62,18 +64,54 @@ class ReadColumn:
   note: str = ''
 
 
-def read_columns(sheet: Sheet) -> list[ReadColumn]:
-  """All columns of a sheet, in their order."""
+def read_columns(
+  sheet: Sheet, given: Mapping[str, Column] = {}
+) -> list[ReadColumn]:
+  """All columns of a sheet, in their order; types may be given."""
   columns = zip(*sheet.rows, strict=True)
   return [
-    read_column(name, cells)
+    _as_told(read_column(name, cells), given.get(name, Column()).type)
     for name, cells in zip(sheet.header, columns, strict=True)
   ]
 
 
+def _as_told(column: ReadColumn, type: str) -> ReadColumn:
+  """The column as the type that a template file gives, if it gives one."""
+  if type in ('', column.kind) or column.kind == 'empty':
+    return column
+  told = ReadColumn(column.name, column.label, type, column.cells)
+  if type in ('text', 'id'):
+    return told
+  present = [cell for cell in column.cells if cell is not None]
+  if type == 'period':
+    periods = _periods(present, True)
+    if periods is None:
+      raise InputError(
+        f'column {column.name!r} is given as a period, but its cells are no '
+        f'times: {present[0]!r:.40}.'
+      )
+    found = [None if cell is None else periods[cell] for cell in column.cells]
+    return replace(told, periods=found)
+  amounts = parse_amounts(column.cells)
+  if isinstance(amounts, NotNumbers):
+    raise InputError(
+      f'column {column.name!r} is given as a number, but row {amounts.row + 1} '
+      f'has {amounts.cell!r:.40}.'
+    )
+  style = _with_header_unit(amounts.style, column.name)
+  return replace(told, numbers=amounts.numbers, style=style)
+
+
+def _with_header_unit(style: Style, name: str) -> Style:
+  _, unit = split_unit(name)
+  if unit and not (style.prefix or style.suffix):
+    return style.with_unit(unit)
+  return style
+
+
 def read_column(name: str, cells: Sequence[str | None]) -> ReadColumn:
   """Tells what a column holds from its name and all of its cells."""
-  label, unit = split_unit(name)
+  label, _ = split_unit(name)
   present = [cell for cell in cells if cell is not None]
   if not present:
     return ReadColumn(name, label, 'empty', cells)
@@ -93,9 +131,7 @@ def read_column(name: str, cells: Sequence[str | None]) -> ReadColumn:
     return ReadColumn(name, label, 'text', cells, note=note)
   if _is_id(label, present, amounts.numbers):
     return ReadColumn(name, label, 'id', cells)
-  style = amounts.style
-  if unit and not (style.prefix or style.suffix):
-    style = style.with_unit(unit)
+  style = _with_header_unit(amounts.style, name)
   return ReadColumn(name, label, 'number', cells, amounts.numbers, style)
 
 

@@ -44,6 +44,7 @@ _NOT_ADDED = frozenset(
       'low',
     ),
     *('level', 'score', 'latency', 'wind', 'depth', 'duration', 'distance'),
+    *('time', 'times'),
   }
 )
 _LOW_IS_BETTER = frozenset(
@@ -52,6 +53,7 @@ _LOW_IS_BETTER = frozenset(
     *('complaints', 'conceded', 'against', 'defects', 'returns', 'churn'),
     *('unemployment', 'debt', 'delay', 'delays', 'accidents', 'latency'),
     *('turnovers', 'fouls', 'price', 'prices', 'bugs', 'faults', 'absences'),
+    *('time', 'times', 'duration'),
   }
 )
 _SHARED = frozenset(
@@ -167,7 +169,8 @@ def read_facts(sheet: Sheet, kind: str = '', given: Kind = Kind({})) -> Facts:
     given: what a template file says; the rest is guessed.
   """
   sheet = _pivot(sheet, given)
-  columns = [c for c in read_columns(sheet) if c.kind != 'empty']
+  read = read_columns(sheet, given.columns)
+  columns = [column for column in read if column.kind != 'empty']
   _check_names(sheet, columns, given)
   period = _period_column(columns, given)
   entity = _entity_columns(columns, period, given)

@@ -110,6 +110,16 @@ class Pools:
     assert entry.number is not None, 'only numbers have a place'
     return self.of(entry).place(entry.number)
 
+  def standing(self, entry: Entry) -> tuple[int, int]:
+    """Its place from the best, and from the worst: low may be better."""
+    place = self.place(entry)
+    about = entry.about
+    amount = role_of(entry) in ('value', 'total', 'mean')
+    low = about and about.measure and about.measure.column.better == 'low'
+    if amount and low:
+      return place.bottom, place.top
+    return place.top, place.bottom
+
   def is_peak(self, entry: Entry) -> int:
     """1 for the highest cell of all times, -1 for the lowest, else 0."""
     if entry.number is None or not is_cell(entry) or not period_of(entry):

@@ -217,14 +217,15 @@ class _Weigher:
         f'{abs(place.deviation):.1f} usual deviations {side} the median'
       )
     # Of those who played little nobody asks what they did least.
-    bottom = place.bottom if entry.about else place.count
+    best, worst = self._pools.standing(entry)
+    worst = worst if entry.about else place.count
     if main and not entry.about and place.count < 4:
       weight *= 1.5
-    extreme = 1 in (place.top, bottom) and not place.ties
+    extreme = 1 in (best, worst) and not place.ties
     if not (main or peak or extreme):
       weight *= 0.35
     away = min(abs(place.deviation), 4.0) / 4.0
-    rank = _rank_worth(place.top, bottom, place.ties, place.count)
+    rank = _rank_worth(best, worst, place.ties, place.count)
     if role in ('change', 'growth') and pool.against(entry.number):
       rank = 1.0
       reasons.append(f'a {"rise" if entry.number > 0 else "fall"} among others')
@@ -259,11 +260,11 @@ def _rank_reasons(top: int, bottom: int, count: int) -> list[str]:
   return [f'{ordinal(top)} of {count}'] if top < 4 else []
 
 
-def _rank_worth(top: int, bottom: int, ties: int, count: int) -> float:
-  """1 for the highest, less for the lowest and those next to the highest."""
+def _rank_worth(best: int, worst: int, ties: int, count: int) -> float:
+  """1 for the best, less for the worst and those next to the best."""
   if count < 2:
     return 0.5
-  worth = max({1: 1.0, 2: 0.5, 3: 0.3}.get(top, 0.0), 0.75 * (bottom == 1))
+  worth = max({1: 1.0, 2: 0.5, 3: 0.3}.get(best, 0.0), 0.75 * (worst == 1))
   return worth / (1 + ties)
 
 
@@ -292,8 +293,8 @@ def main_types(table: Table) -> dict[str, Set[str]]:
 
 def _central(facts: Facts) -> str:
   """The measure that the others go with; the first of equals."""
-  measures = [m for m in facts.measures if m.column.better != 'low'][:50]
-  measures = measures or list(facts.measures[:50])
+  measures = [m for m in facts.measures if m.column.better == 'high']
+  measures = (measures or list(facts.measures))[:50]
   keys = set(facts.numbers[measures[0].name])
   for measure in measures[1:]:
     keys &= facts.numbers[measure.name].keys()
@@ -323,9 +324,9 @@ def _importance(
       continue
     if role_of(entry) not in ('value', 'total', 'mean'):
       continue
-    place = pools.place(entry)
-    worth = {1: 1.0, 2: 0.75, 3: 0.6}.get(place.top, 0.3)
-    worth = max(worth, 0.55 if place.bottom == 1 else 0.0)
+    best, worst = pools.standing(entry)
+    worth = {1: 1.0, 2: 0.75, 3: 0.6}.get(best, 0.3)
+    worth = max(worth, 0.55 if worst == 1 else 0.0)
     key = entry.kind, entry.relation.entity
     found[key] = max(found[key], worth)
   return found
@@ -426,7 +427,7 @@ def arrange(choices: Sequence[Choice], table: Table) -> Plan:
     lambda c: (c.entry.kind, measure_of(c.entry), role_of(c.entry)),
   )
   compared = [
-    sorted(group, key=lambda c: pools.place(c.entry).top) for group in alike
+    sorted(group, key=lambda c: pools.standing(c.entry)[0]) for group in alike
   ]
   groups += sorted([*several, *compared], key=lambda g: _lead(g, pools, main))
   groups += _by(peaks, lambda c: (c.entry.kind, measure_of(c.entry)))
@@ -448,7 +449,7 @@ def _lead(
 ) -> tuple[int, int, float]:
   """The first three of what matters most, in their order; then by score."""
   tops = [
-    pools.place(c.entry).top
+    pools.standing(c.entry)[0]
     for c in group
     if measure_of(c.entry) in main.get(c.entry.kind, ())
     and role_of(c.entry) in ('value', 'total', 'mean')

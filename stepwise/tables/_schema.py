@@ -16,7 +16,9 @@ A file describes any table of entities:
       repeatable     types that a plan may choose more than once
       unranked       numeric types without a rank
       drop_zeros     whether entries of value 0 go when a table is too long
-      [kinds.K.columns.C]  what is known of a column of numbers:
+      [kinds.K.columns.C]  what is known of a column:
+        type         'number', 'text', 'period' or 'id', which is left out; told
+                     from its cells, if not given; the rest is of numbers:
         label        its words in a text; its header, if not given
         say          what a text says of it: 'sold {value}'
         unit         '$', '%', 'mm', ...
@@ -42,11 +44,12 @@ from stepwise._files import open_for_reading
 
 AGGREGATES = ('total', 'mean', 'share', 'change', 'growth')
 _BETTER = ('high', 'low', 'none')
+COLUMN_TYPES = ('number', 'text', 'period', 'id')
 
 
 @dataclass(frozen=True)
 class Column:
-  """What a template file says of a column of numbers; '' = nothing."""
+  """What a template file says of a column; '' = nothing."""
 
   label: str = ''
   say: str = ''
@@ -55,6 +58,7 @@ class Column:
   aggregates: tuple[str, ...] | None = None
   group: str = ''
   main: bool = False
+  type: str = ''
 
 
 @dataclass(frozen=True)
@@ -188,13 +192,16 @@ def _parse_kind(name: str, content: Any) -> Kind:
 def _parse_column(name: str, content: Any, *at: str) -> Column:
   at = (*at, name)
   _check_keys(f'column {name!r}', content, Column, *at)
-  for key in ('label', 'say', 'unit', 'better', 'group'):
+  for key in ('label', 'say', 'unit', 'better', 'group', 'type'):
     _string(content, key, *at)
   if 'say' in content:
     _check_fields(content['say'], {'value'}, *at, 'say')
   better = content.get('better', '')
   if better and better not in _BETTER:
     raise _Mistake(f"'better' is {better!r}; {_BETTER} exist.", *at, 'better')
+  type = content.get('type', '')
+  if type and type not in COLUMN_TYPES:
+    raise _Mistake(f"'type' is {type!r}; {COLUMN_TYPES} exist.", *at, 'type')
   aggregates = _strings(content, 'aggregates', *at)
   unknown = set(aggregates) - set(AGGREGATES)
   if unknown:

@@ -26,7 +26,7 @@ from stepwise.tables._words import (
 _MASS = frozenset(
   {
     *('rain', 'rainfall', 'snow', 'snowfall', 'sunshine', 'sun', 'production'),
-    *('output', 'traffic', 'energy', 'waste', 'consumption', 'staff', 'time'),
+    *('output', 'traffic', 'energy', 'waste', 'consumption', 'staff'),
   }
 )
 # Said without an article, but higher or lower.
@@ -38,6 +38,7 @@ _BARE = frozenset(
   }
 )
 _SIZES = frozenset({'area', 'population', 'size', 'budget', 'share'})
+_LENGTHS = frozenset({'time', 'times', 'duration', 'length', 'delay'})
 # Headers that are verbs: `has won 19`.
 _VERBS = frozenset(
   {
@@ -255,7 +256,7 @@ class _Writer:
       text = f'{said.entity} {has} {_short(said)}{when}'
       remarks = [f'the {rank}{self._of(said)}', *remarks] if rank else remarks
     else:
-      text = f'there were {_short(said)}{when}'
+      text = f'{_existence(said)}{when}'
     return text + _joined(remarks)
 
   def _beside(self, said: _Said) -> list[str]:
@@ -312,8 +313,9 @@ class _Writer:
       return high
     if place.bottom == 1:
       return low
-    if place.top in (2, 3) and place.count > 4 and not place.ties:
-      return f'{rank_word(place.top)} {high}'
+    best, _ = self._pools.standing(said.main)
+    if best in (2, 3) and place.count > 4 and not place.ties:
+      return f'{rank_word(best)} {high if best == place.top else low}'
     return ''
 
   def _remarks(self, said: _Said) -> list[str]:
@@ -394,7 +396,7 @@ class _Writer:
     if self._pools.place(first.main).count == 2:
       # `more than Quay (4)`.
       return f'{self._clause(first)} ({rest[0].value})'
-    tops = [self._pools.place(said.main).top for said in groups]
+    tops = [self._pools.standing(said.main)[0] for said in groups]
     shown = listed([f'{said.entity} ({said.value})' for said in rest])
     if tops == list(range(tops[0], tops[0] + len(tops))):
       return f'{self._clause(first)}, followed by {shown}'
@@ -534,6 +536,15 @@ def _article(label: str) -> str:
   return 'an' if label[0].lower() in (_SPELT if spelt else _VOWELS) else 'a'
 
 
+def _existence(said: _Said) -> str:
+  """`there were 12 visits`, `the total income was $3`: nobody has them."""
+  if said.measure.counted and said.role != 'mean':
+    return f'there were {said.value} {said.measure.label}'
+  total = 'total ' if said.role == 'total' else ''
+  be = 'were' if is_plural(said.measure.label) else 'was'
+  return f'the {total}{said.label} {be} {said.value}'
+
+
 def _short(said: _Said) -> str:
   if said.measure.label in _VERBS:
     return f'{said.measure.label} {said.value}'
@@ -563,6 +574,8 @@ def _superlatives(measure: Measure) -> tuple[str, str]:
   words = {*measure.label.split()}
   if words & _SIZES:
     return 'largest', 'smallest'
+  if words & _LENGTHS:
+    return 'longest', 'shortest'
   return ('most', 'least') if words & _MASS else ('highest', 'lowest')
 
 

@@ -166,3 +166,23 @@ def test_columns_that_are_not_there(tmp_path):
     InputError, match=r"entity is 'c'; 'sales' has 'b' \(text"
   ):
     facts_of('b,x\nA,3\n', tmp_path, Kind({}, entity='c'))
+
+
+def test_types_may_be_given(tmp_path):
+  content = 'shop,wing,when,size\nA,3,4,1 000\nB,5,2,2 000\n'
+  columns = {
+    'wing': Column(type='text'),
+    'when': Column(type='id'),
+    'size': Column(type='number'),
+  }
+  facts = facts_of(content, tmp_path, Kind({}, columns=columns))
+  assert [m.name for m in facts.measures] == ['size']
+  assert facts.texts == {'wing': {'A': '3', 'B': '5'}}
+  assert facts.numbers['size']['B', 0] == 2000
+  for name, type, message in (
+    ('shop', 'number', "given as a number, but row 1 has 'A'"),
+    ('shop', 'period', 'given as a period, but its cells are no times'),
+  ):
+    given = Kind({}, columns={name: Column(type=type)})
+    with pytest.raises(InputError, match=message):
+      facts_of(content, tmp_path, given)

@@ -11,6 +11,7 @@ from stepwise.tables import (
   make_sheets,
   plan_units,
   repeatable_units,
+  report_table,
   salient_choices,
   tabulate,
 )
@@ -126,3 +127,16 @@ def test_what_belongs_together_stands_together():
       if any(r.entity == entity for r in sentence)
     ]
     assert len(places) == 1
+
+
+def test_where_low_is_better_the_lowest_leads():
+  rows = [
+    {'runner': f'R{i}', 'time (s)': time}
+    for i, time in enumerate([12.3, 11.9, 12.0, 13.4, 12.9])
+  ]
+  table = table_of(rows)
+  best, *_ = salient_choices(table, Wishes(entries=3))
+  assert best.entry.relation.entity == 'R1'
+  report = report_table(rows, entries=4).text
+  assert 'R1 has the shortest time, 11.9 s; R2 has 12.0 s' in report
+  assert 'R3 the longest, 13.4 s' in report

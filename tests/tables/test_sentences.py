@@ -147,3 +147,16 @@ def test_several_entries_of_several_entities_and_of_all():
     'price of $30 in 2022, higher than Quay and 50% higher than in 2021. Quay '
     'had a price of $10 in 2020, as much as Mill.'
   )
+
+
+def test_times_alone_belong_to_nobody():
+  rows = [
+    {'month': month, 'income ($)': income, 'visits': visits}
+    for month, income, visits in (('January', 30, 4), ('February', 50, 9))
+  ]
+  assert written(
+    rows, [('', 'income ($) total')], [('', 'visits February')]
+  ) == [
+    'The total income was $80 from January to February.',
+    'There were 9 visits in February.',
+  ]
