@@ -5,12 +5,14 @@ get their names when all are there. A job that is started again finds the parts
 that are finished.
 """
 
+import contextlib
 import json
 import tempfile
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
@@ -22,6 +24,7 @@ from apache_beam.options.pipeline_options import (
 
 from stepwise import __version__
 from stepwise._errors import InputError
+from stepwise._files import check_parent, locked
 from stepwise.beam._made import split_name
 from stepwise.beam._options import run_pipeline, runs_here
 from stepwise.beam._parts import (
@@ -45,6 +48,7 @@ from stepwise.beam._storage import (
   absolute,
   delete_folder,
   find_files,
+  is_local,
   read_all_json,
   read_json,
   rename_all,
@@ -100,6 +104,29 @@ def run_job(
     part_size: documents of a part, and of a file of the output.
   """
   source, target = absolute(source), absolute(target)
+  with _alone(target):
+    return _run(source, target, transform, options, made_by, part_size)
+
+
+@contextlib.contextmanager
+def _alone(target: str) -> Iterator[None]:
+  """Holds a lock where there are any."""
+  if is_local(target):
+    check_parent(Path(target))
+    with locked(Path(target)):
+      yield
+  else:
+    yield
+
+
+def _run(
+  source: str,
+  target: str,
+  transform: beam.PTransform,
+  options: PipelineOptions,
+  made_by: dict[str, Any],
+  part_size: int,
+) -> JobReport:
   stem, ending = split_name(target)
   folder = f'{target}.parts'
   files = find_sources(source)

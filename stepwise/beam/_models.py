@@ -52,7 +52,7 @@ class Summarize(beam.PTransform):
   def expand(self, input_or_inputs: Any) -> Any:
     work = partial(_make_chosen, self._settings)
     load = partial(_prepared, self._load)
-    return input_or_inputs | beam.ParDo(WithTool(load, work))
+    return input_or_inputs | beam.ParDo(WithTool(load, work, 'summaries'))
 
 
 class PlanTables(beam.PTransform):
@@ -68,7 +68,7 @@ class PlanTables(beam.PTransform):
 
   def expand(self, input_or_inputs: Any) -> Any:
     load = partial(_prepared, self._load)
-    return input_or_inputs | beam.ParDo(WithTool(load, make_plans))
+    return input_or_inputs | beam.ParDo(WithTool(load, make_plans, 'plans'))
 
 
 def _prepared(load: Callable[[], Any]) -> Any:

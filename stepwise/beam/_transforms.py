@@ -129,7 +129,7 @@ class BuildRecords(beam.PTransform):
 
   def expand(self, input_or_inputs: Any) -> Any:
     work = partial(_make_labelled, self._options)
-    return input_or_inputs | beam.ParDo(WithTool(self._load, work))
+    return input_or_inputs | beam.ParDo(WithTool(self._load, work, 'records'))
 
 
 class WriteParts(beam.PTransform):
@@ -158,16 +158,23 @@ class _Tool:
 class WithTool(beam.DoFn):
   """Makes something of a part with what was loaded once in the process."""
 
-  def __init__(self, load: Callable[[], Any], work: Callable[..., Made]):
+  def __init__(
+    self, load: Callable[[], Any], work: Callable[..., Made], kind: str
+  ):
     super().__init__()
-    self._load, self._work = load, work
+    self._load, self._work, self._kind = load, work, kind
     self._shared = Shared()
 
   def setup(self) -> None:
     self._tool = self._shared.acquire(lambda: _Tool(self._load()))
 
   def process(self, element: Any, *args: Any, **kwargs: Any) -> Any:
-    yield self._work(self._tool.value, element)
+    try:
+      yield self._work(self._tool.value, element)
+    except InputError as error:
+      # A mistake is told by whoever started the job.
+      part = getattr(element, 'part', element)
+      yield Made(part, self._kind, error=str(error))
 
 
 def make_oracles(documents: Documents, options: OracleOptions) -> Made:
@@ -213,15 +220,12 @@ def _make_labelled(
     for line in documents.lines
     if not isinstance(line.content, InputError)
   ]
-  try:
-    lines = [
-      record_line(record, oracle)
-      for record, oracle in label_documents(
-        good, labels.tokenizer, options, labels.oracles, report
-      )
-    ]
-  except InputError as error:
-    return Made(documents.part, 'records', error=str(error))
+  lines = [
+    record_line(record, oracle)
+    for record, oracle in label_documents(
+      good, labels.tokenizer, options, labels.oracles, report
+    )
+  ]
   return Made(
     documents.part,
     'records',

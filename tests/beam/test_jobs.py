@@ -1,12 +1,14 @@
 """Whole jobs: equal to the command line, kept when they are started again."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import apache_beam as beam
 import pytest
 
 from stepwise._errors import InputError
+from stepwise._files import locked
 from stepwise.beam import (
   BadLines,
   BuildOracles,
@@ -19,6 +21,7 @@ from stepwise.beam import (
   run_job,
 )
 from stepwise.beam._made import split_name
+from stepwise.beam._models import _plans
 from stepwise.beam._transforms import make_oracles
 from stepwise.data import (
   OracleOptions,
@@ -239,6 +242,32 @@ def test_plans_are_those_of_one_machine(model, tmp_path):
     for plan, name in zip(plans, ('games.json:0', 'games.json:2'), strict=True)
   ]
   assert joined(tmp_path, 'out-*').splitlines() == lines
+
+
+@pytest.mark.slow
+def test_samples_are_drawn_for_the_same_rows_of_a_batch(tmp_path):
+  """A part may be the rest of the games: its batch is full elsewhere."""
+  games = read_games(sample_game()) * 3
+  planner = bundled_planner()
+  options = replace(planner.options, batch_size=2)
+  planner = replace(planner, options=options)
+  parts = [(games[:2], True), (games[2:], False)]
+  found = [
+    p for part, first in parts for p in _plans(planner, part, first=first)
+  ]
+  assert found == planner(games)
+
+
+def test_one_job_at_a_time_writes_an_output(tmp_path):
+  source, target = write_input(tmp_path / 'in.jsonl'), tmp_path / 'out.jsonl'
+  with (
+    locked(target),
+    pytest.raises(InputError, match=r'Another run is writing .*out\.jsonl'),
+  ):
+    run(source, target, BuildOracles())
+  with pytest.raises(InputError, match='no such folder'):
+    run(source, tmp_path / 'absent' / 'out.jsonl', BuildOracles())
+  assert [path.name for path in tmp_path.iterdir()] == ['in.jsonl']
 
 
 def test_bad_lines_are_a_side_output(tmp_path):
