@@ -72,6 +72,41 @@ def numbers(summary):
   return [sentence.number for sentence in summary]
 
 
+WISHES = [
+  {'sentences': 1},
+  {'sentences': 2, 'order': 'selection'},
+  {'words': 12},
+  {'characters': 60},
+  {'ratio': 0.5},
+  {'must_include': 2, 'must_exclude': 'tea'},
+  {'units': 'all'},
+]
+
+
+def test_a_new_wish_compiles_nothing(bundles):
+  bundle = stepwise.load(bundles / 'stepwise')
+  compiled = []
+
+  def listen(event: str, duration: float, **about: str) -> None:
+    if 'backend_compile' in event:
+      compiled.append(about)
+
+  # One program for usual lengths, and one for plans of any length.
+  summarize(TEXT, model=bundle)
+  summarize(TEXT, model=bundle, sentences='auto')
+  jax.monitoring.register_event_duration_secs_listener(listen)
+  try:
+    for wish in WISHES:
+      summarize(TEXT, model=bundle, **wish)
+    summarize(TEXT + ' It left early.', model=bundle)
+    assert not compiled
+    # It would hear of one.
+    jax.jit(lambda x: x + len(compiled))(3)
+    assert compiled
+  finally:
+    jax.monitoring.unregister_event_duration_listener(listen)
+
+
 def test_lead_is_the_first_sentences_verbatim():
   article = sample_article()
   summary = stepwise.summarize(article, sentences=4, model='lead')
