@@ -87,6 +87,7 @@ def run_job(
   *,
   made_by: dict[str, Any],
   part_size: int = PART_SIZE,
+  whole_files: bool = False,
 ) -> JobReport:
   """Writes what a transform makes of some files.
 
@@ -102,10 +103,22 @@ def run_job(
     made_by: tells the transform from others, in values that JSON has; parts of
       two do not mix.
     part_size: documents of a part, and of a file of the output.
+    whole_files: every file is one thing, such as a table.
   """
   source, target = absolute(source), absolute(target)
+  split_name(target)
   with _alone(target):
-    return _run(source, target, transform, options, made_by, part_size)
+    files = find_sources(source)
+    about = {**made_by, 'part_size': part_size}
+    folder = f'{target}.parts'
+    _check(folder, files, about)
+    parts = plan_parts(
+      files, part_size, folder, options, whole_files=whole_files
+    )
+    if not parts:
+      delete_folder(folder)
+      raise InputError(f'{source}: empty; at least one document is needed.')
+    return _run(parts, target, transform, options)
 
 
 @contextlib.contextmanager
@@ -120,21 +133,13 @@ def _alone(target: str) -> Iterator[None]:
 
 
 def _run(
-  source: str,
+  parts: Sequence[Part],
   target: str,
   transform: beam.PTransform,
   options: PipelineOptions,
-  made_by: dict[str, Any],
-  part_size: int,
 ) -> JobReport:
   stem, ending = split_name(target)
   folder = f'{target}.parts'
-  files = find_sources(source)
-  _check(folder, files, {**made_by, 'part_size': part_size})
-  parts = plan_parts(files, part_size, folder, options)
-  if not parts:
-    delete_folder(folder)
-    raise InputError(f'{source}: empty; at least one document is needed.')
   left = _unfinished(folder, parts)
   if left:
     pipeline = beam.Pipeline(options=options)
@@ -179,11 +184,13 @@ def plan_parts(
   size: int,
   folder: str,
   options: PipelineOptions,
+  *,
+  whole_files: bool = False,
 ) -> list[Part]:
   """All parts of some files, in order; workers read the files for it."""
   path = f'{folder}/parts.json'
   if not FileSystems.exists(path):
-    whole, others = split_sources(files, size)
+    whole, others = split_sources(files, size, whole_files=whole_files)
     if runs_here(options):
       for file in others:
         _write_split(file, size, folder)

@@ -44,7 +44,21 @@ COLUMNS: dict[str, dict[str, Any]] = {
     'warnings': [_TEXT],
     'error': _TEXT,
   },
-  'plans': {'id': _TEXT, 'plan': [[[_TEXT]]]},
+  'plans': {
+    'id': _TEXT,
+    'planner': _TEXT,
+    'plan': [[[_TEXT]]],
+    'choices': [
+      {
+        'entity': _TEXT,
+        'value': _TEXT,
+        'type': _TEXT,
+        'score': _REAL,
+        'reasons': [_TEXT],
+      }
+    ],
+    'warnings': [_TEXT],
+  },
 }
 
 

@@ -4,6 +4,8 @@ out.
 JAX is imported by the workers that need it.
 """
 
+import functools
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,7 +20,7 @@ from stepwise.beam._storage import LocalCopy, is_local
 from stepwise.beam._transforms import WithTool, json_lines
 from stepwise.documents import BadLine, find_format
 from stepwise.rotowire import Game, parse_game, salient_plan
-from stepwise.tables import Plan, plan_to_json
+from stepwise.tables import Plan, plan_table, plan_to_json
 
 if TYPE_CHECKING:
   from stepwise.planning import Planner
@@ -56,19 +58,24 @@ class Summarize(beam.PTransform):
 
 
 class PlanTables(beam.PTransform):
-  """What `stepwise plan --json` prints of the games of parts.
+  """What `stepwise plan --json` prints of the games or tables of parts.
+
+  Parts of `FindParts(..., whole_files=True)` are tables, a file each; others
+  are games.
 
   Args:
-    model: `default`, the folder of a bundle on any file system, or `salience`.
+    model: of games: `default`, the folder of a bundle on any file system, or
+      `salience`; tables are planned by salience.
+    templates: of tables, a file; None = they are guessed.
   """
 
-  def __init__(self, model: str = 'default'):
+  def __init__(self, model: str = 'default', templates: str | None = None):
     super().__init__()
-    self._load = partial(_load_planner, model)
+    self._load = partial(_Planning, model, templates)
 
   def expand(self, input_or_inputs: Any) -> Any:
-    load = partial(_prepared, self._load)
-    return input_or_inputs | beam.ParDo(WithTool(load, make_plans, 'plans'))
+    work = WithTool(self._load, make_plans, 'plans')
+    return input_or_inputs | beam.ParDo(work)
 
 
 def _prepared(load: Callable[[], Any]) -> Any:
@@ -114,9 +121,21 @@ def _make_chosen(
   return Made(documents.part, 'summaries', json_lines(rows), bad, counts)
 
 
-def _load_planner(model: str) -> 'Planner | None':
-  if model == 'salience':
-    return None
+class _Planning:
+  """What plans need; a planner is loaded when the first game comes."""
+
+  def __init__(self, model: str, templates: str | None):
+    self._model = model
+    self.templates = LocalCopy(templates) if templates else None
+
+  @functools.cached_property
+  def planner(self) -> 'Planner | None':
+    if self._model == 'salience':
+      return None
+    return _prepared(partial(_load_planner, self._model))
+
+
+def _load_planner(model: str) -> 'Planner':
   from stepwise.planning import bundled_planner, load_planner
 
   if model == 'default':
@@ -125,8 +144,25 @@ def _load_planner(model: str) -> 'Planner | None':
   return load_planner(copy.path)
 
 
-def make_plans(planner: 'Planner | None', part: Part) -> Made:
-  """Plans of the games of a part; None plans by salience."""
+def make_plans(planning: _Planning, part: Part) -> Made:
+  """Plans of the tables or the games of a part."""
+  return (_plan_tables if part.number else _plan_games)(planning, part)
+
+
+def _plan_tables(planning: _Planning, part: Part) -> Made:
+  lines, bad = [], []
+  templates = planning.templates.path if planning.templates else None
+  for number, path in enumerate(part.files, start=part.number):
+    copy = LocalCopy(path)
+    try:
+      made = plan_table(copy.path, templates=templates).to_dict()
+      lines.append(json.dumps(made, ensure_ascii=False))
+    except InputError as error:
+      bad.append(BadLine(path, number, str(error)))
+  return Made(part, 'plans', tuple(lines), tuple(bad))
+
+
+def _plan_games(planning: _Planning, part: Part) -> Made:
   games, bad = [], []
   for item in read_part(part):
     path = Path(item.file)
@@ -135,7 +171,7 @@ def make_plans(planner: 'Planner | None', part: Part) -> Made:
       games.append(parse_game(fields, id=f'{path.name}:{item.number - 1}'))
     except InputError as error:
       bad.append(BadLine(item.file, item.number, str(error)))
-  plans = _plans(planner, games, first=not part.skipped)
+  plans = _plans(planning.planner, games, first=not part.skipped)
   lines = [
     plan_to_json(plan, game.id) for game, plan in zip(games, plans, strict=True)
   ]

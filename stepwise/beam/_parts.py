@@ -97,11 +97,12 @@ def find_sources(source: str) -> list[FoundFile]:
 
 
 def split_sources(
-  files: Sequence[FoundFile], size: int
+  files: Sequence[FoundFile], size: int, *, whole_files: bool = False
 ) -> tuple[list[Part], list[Part]]:
   """Parts of files that are a document each; the other files, one part each.
 
-  Those have to be read to be split: see `split_file`.
+  Those have to be read to be split: see `split_file`. With `whole_files` there
+  are none: every file is one thing, such as a table.
   """
   whole, others = [], []
   run: list[tuple[int, str]] = []
@@ -115,7 +116,7 @@ def split_sources(
     run.clear()
 
   for number, file in enumerate(files, start=1):
-    if find_format(Path(file.path)).whole_file:
+    if whole_files or find_format(Path(file.path)).whole_file:
       run.append((number, file.path))
     else:
       end_run()

@@ -49,16 +49,25 @@ class FindParts(beam.PTransform):
     source: any path that Beam reads, wildcards included, or a folder of stories
       (ends in `/`); or parts.
     size: documents of a part.
+    whole_files: every file is one thing, such as a table.
   """
 
-  def __init__(self, source: str | Sequence[Part], size: int = PART_SIZE):
+  def __init__(
+    self,
+    source: str | Sequence[Part],
+    size: int = PART_SIZE,
+    *,
+    whole_files: bool = False,
+  ):
     super().__init__()
-    self._source, self._size = source, size
+    self._source, self._size, self._whole = source, size, whole_files
 
   def expand(self, input_or_inputs: Any) -> Any:
     if not isinstance(self._source, str):
       return input_or_inputs | beam.Create(list(self._source))
-    whole, others = split_sources(find_sources(self._source), self._size)
+    whole, others = split_sources(
+      find_sources(self._source), self._size, whole_files=self._whole
+    )
     known = input_or_inputs | 'Whole' >> beam.Create(whole)
     found = (
       input_or_inputs

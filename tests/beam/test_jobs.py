@@ -39,7 +39,7 @@ from stepwise.summarization import (
   load_summarizer,
   write_summaries,
 )
-from stepwise.tables import plan_to_json
+from stepwise.tables import plan_table, plan_to_json
 from tests.beam.sources import SCHEME, joined, write_input
 from tests.summarization.tiny_bundles import tiny_bundle
 
@@ -242,6 +242,31 @@ def test_plans_are_those_of_one_machine(model, tmp_path):
     for plan, name in zip(plans, ('games.json:0', 'games.json:2'), strict=True)
   ]
   assert joined(tmp_path, 'out-*').splitlines() == lines
+
+
+def test_every_file_may_be_a_table(tmp_path):
+  folder = Path(__file__).parents[2] / 'examples' / 'tables'
+  for name in ('sales', 'weather'):
+    text = (folder / name / f'{name}.csv').read_text()
+    (tmp_path / f'{name}.csv').write_text(text)
+  (tmp_path / 'empty.csv').touch()
+  report = run_job(
+    f'{tmp_path}/*.csv',
+    f'{tmp_path}/out.jsonl',
+    PlanTables(),
+    OPTIONS,
+    made_by={},
+    part_size=2,
+    whole_files=True,
+  )
+  assert (report.lines, report.bad, len(report.outputs)) == (2, 1, 2)
+  here = [
+    json.dumps(
+      plan_table(tmp_path / f'{name}.csv').to_dict(), ensure_ascii=False
+    )
+    for name in ('sales', 'weather')
+  ]
+  assert joined(tmp_path, 'out-*').splitlines() == here
 
 
 @pytest.mark.slow
