@@ -1,7 +1,9 @@
 """Every example runs as it stands."""
 
 import html
+import re
 import runpy
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,20 @@ def test_a_draft_of_an_example_says_what_was_guessed(tmp_path):
   path.write_text(draft_templates(read_sheets(table)), encoding='utf-8')
   given = stepwise.report(table, templates=path)
   assert given.text == stepwise.report(table).text
+
+
+def test_the_documented_templates_can_be_used(tmp_path):
+  text = (TABLES / 'README.md').read_text(encoding='utf-8')
+  [block] = re.findall(
+    r'(?:^(?: {4}.*)?\n)+', text[text.index('## Templ') :], re.M
+  )[1:2]
+  path = tmp_path / 'templates.toml'
+  path.write_text(textwrap.dedent(block))
+  report = stepwise.report(TABLES / 'sales' / 'sales.csv', templates=path)
+  assert 'West sold $1,224,600' in report.text
+  [entry] = [
+    e
+    for e in report.plan.table.entries
+    if (e.relation.entity, e.relation.type) == ('West', 'sales Q4')
+  ]
+  assert entry.text == 'sales of West in the last quarter were $1,224,600'

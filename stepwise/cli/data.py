@@ -321,7 +321,12 @@ def tables(
   """
   from stepwise._files import write_text
   from stepwise.data import load_tokenizer, save_records
-  from stepwise.tables import PlanRecordReport, pair_records, read_tables
+  from stepwise.tables import (
+    MAX_UNITS,
+    PlanRecordReport,
+    pair_records,
+    read_tables,
+  )
 
   report = PlanRecordReport()
   form = _form(source, templates)
@@ -330,7 +335,7 @@ def tables(
     form,
     load_tokenizer(tokenizer),
     report,
-    max_units=max_units,
+    max_units=max_units or MAX_UNITS,
     max_unit_tokens=max_unit_tokens,
     max_steps=max_steps,
   )
@@ -363,6 +368,7 @@ def _form(source: Path, templates: Path | None) -> 'TableForm':
     read_tables,
   )
 
+  stem = source.name.partition('.')[0]
   if templates is not None:
     if templates.suffix != '.toml':
       raise InputError(f'--templates is {templates}; a .toml file is needed.')
@@ -375,8 +381,7 @@ def _form(source: Path, templates: Path | None) -> 'TableForm':
     )
     if first is None or isinstance(first.sheets, InputError):
       raise InputError(f'{source}: no table can be read.')
-    name, text = '', draft_templates(first.sheets)
-  stem = source.name.partition('.')[0]
+    name, text = stem, draft_templates(first.sheets, stem)
   name = name or stem
   if name in TABLES:
     raise InputError(f'schema {name!r} is that of games; choose another name.')

@@ -27,7 +27,7 @@ from stepwise.tables import (
   Schema,
   Table,
   TableForm,
-  cut_table,
+  most_salient,
   plan_from_units,
   repeatable_units,
   table_record,
@@ -116,7 +116,8 @@ class Planner:
 
   @property
   def name(self) -> str:
-    return self.bundle.name or 'a trained planner'
+    """What it was trained on."""
+    return self.options.table
 
   def __call__(self, games: Sequence[Game]) -> list[Plan]:
     """Plans of games, in their order."""
@@ -137,7 +138,7 @@ class Planner:
       )
     table = self.form.open(data, templates)
     units = self.options.max_units or self.bundle.config.limits.units
-    return cut_table(table, units)
+    return most_salient(table, units)
 
   def plan_tables(self, tables: Sequence[Table]) -> list[Plan]:
     """Plans of tables, in their order."""

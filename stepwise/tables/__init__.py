@@ -45,6 +45,7 @@ from stepwise.tables._salience import (
   Choice,
   Wishes,
   arrange,
+  most_salient,
   salient_choices,
 )
 from stepwise.tables._schema import (
@@ -67,7 +68,6 @@ from stepwise.tables._table import (
   Entry,
   Relation,
   Table,
-  cut_table,
   make_table,
 )
 from stepwise.tables._tabulate import tabulate
@@ -100,12 +100,12 @@ __all__ = [
   'Wishes',
   'aligned_plan',
   'arrange',
-  'cut_table',
   'draft_templates',
   'holds_many',
   'load_schema',
   'make_sheets',
   'make_table',
+  'most_salient',
   'open_table',
   'pair_records',
   'parse_plan',

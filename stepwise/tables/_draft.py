@@ -15,12 +15,18 @@ _HEAD = """\
 """
 
 
-def draft_templates(sheets: Sequence[Sheet]) -> str:
-  """A template file with which a table is read as it is read without."""
+def draft_templates(sheets: Sequence[Sheet], name: str = '') -> str:
+  """A template file with which a table is read as it is read without.
+
+  Args:
+    sheets: one, or several related ones.
+    name: of the schema; default: that of the first table.
+  """
   table = tabulate(sheets)
   main = main_types(table)
-  lines = [_HEAD, f'name = {_text(sheets[0].name)}']
-  lines.append(f'title = {_text(capitalised(sheets[0].name))}')
+  name = name or sheets[0].name
+  lines = [_HEAD, f'name = {_text(name)}']
+  lines.append(f'title = {_text(capitalised(name))}')
   lines.append(f'ranks = {_text(RANKS)}')
   for facts in table.facts:
     lines += _kind(facts, main[facts.kind])

@@ -9,7 +9,8 @@ from stepwise.tables._align import aligned_plan
 from stepwise.tables._form import TableForm
 from stepwise.tables._many import TableItem
 from stepwise.tables._plans import Plan, plan_units, table_record
-from stepwise.tables._table import SPECIAL_UNITS, Table, cut_table
+from stepwise.tables._salience import most_salient
+from stepwise.tables._table import MAX_UNITS, SPECIAL_UNITS, Table
 from stepwise.tables._tabulate import tabulate
 
 
@@ -93,7 +94,7 @@ def pair_records(
   tokenizer: Tokenizer,
   report: PlanRecordReport,
   *,
-  max_units: int | None = None,
+  max_units: int | None = MAX_UNITS,
   max_unit_tokens: int | None = None,
   max_steps: int | None = None,
 ) -> Iterator[tuple[Record, tuple[int, ...]]]:
@@ -104,7 +105,8 @@ def pair_records(
     form: gives the templates; `report.form` will have all columns, too.
     tokenizer: gives the ids.
     report: counts what was written and what was not.
-    max_units: of a record, special ones counted.
+    max_units: of a record, special ones counted; of larger tables the most
+      salient entries are kept.
     max_unit_tokens: of a unit; longer ones are shortened.
     max_steps: a plan that needs more, its end counted, gives no record.
   """
@@ -121,7 +123,7 @@ def pair_records(
       continue
     report.form = report.form.with_columns(table)
     made = plan_record(
-      cut_table(table, max_units),
+      most_salient(table, max_units),
       aligned_plan(table, item.text),
       tokenizer,
       report,

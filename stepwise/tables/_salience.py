@@ -8,7 +8,7 @@ if nothing like it was said. Every choice tells why it was made.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from stepwise.tables._pools import (
   period_of,
   role_of,
 )
-from stepwise.tables._table import Entry, Table
+from stepwise.tables._table import SPECIAL_UNITS, Entry, Table, cut_table
 from stepwise.tables._words import ordinal
 
 # What is never worth more than the best of these many entries is not weighed
@@ -128,6 +128,25 @@ def salient_choices(table: Table, wishes: Wishes = Wishes()) -> list[Choice]:
       f'nothing in {table.id!r} stands out: its numbers are all the same.'
     )
   return chosen
+
+
+def most_salient(table: Table, max_units: int | None) -> Table:
+  """A table with room for so many units, special ones counted.
+
+  What is least worth saying goes; the rest keeps its order. None keeps all.
+  """
+  room = (max_units or 0) - len(SPECIAL_UNITS)
+  if max_units is None or len(table.entries) <= room:
+    return table
+  if room < 1:
+    # Says so.
+    return cut_table(table, max_units)
+  weigher = _Weigher(table)
+  worth = [weigher.weigh(entry)[0] for entry in table.entries]
+  best = sorted(range(len(worth)), key=lambda place: (-worth[place], place))
+  kept = tuple(table.entries[place] for place in sorted(best[:room]))
+  cut = len(table.entries) - room
+  return replace(table, entries=kept, entries_cut=cut)
 
 
 def default_size(table: Table) -> int:

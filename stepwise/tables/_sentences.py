@@ -245,6 +245,9 @@ class _Writer:
       remarks = [*self._beside(said), *remarks]
     if say and said.role != 'mean':
       text = f'{said.entity} {say.format(value=said.value)}{when}'
+      if said.measure.additive:
+        # `sold $9, the most`.
+        rank = rank.replace('highest', 'most').replace('lowest', 'least')
       remarks = [f'the {rank}{self._of(said)}', *remarks] if rank else remarks
     elif rank and len(others) == 1 and self._pools.place(said.main).count > 2:
       text = f'{said.entity} {has} {_short(said)}{when}'

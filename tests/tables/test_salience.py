@@ -2,6 +2,7 @@
 
 import pytest
 
+from stepwise._errors import InputError
 from stepwise.tables import (
   Choice,
   Column,
@@ -9,6 +10,7 @@ from stepwise.tables import (
   Schema,
   Wishes,
   make_sheets,
+  most_salient,
   plan_units,
   repeatable_units,
   report_table,
@@ -140,3 +142,20 @@ def test_where_low_is_better_the_lowest_leads():
   report = report_table(rows, entries=4).text
   assert 'R1 has the shortest time, 11.9 s; R2 has 12.0 s' in report
   assert 'R3 the longest, 13.4 s' in report
+
+
+def test_tables_that_are_too_long_keep_what_is_most_worth_saying():
+  table = table_of(TEAMS)
+  short = most_salient(table, 3 + 6)
+  assert len(short.entries) == 6
+  assert short.entries_cut == len(table.entries) - 6
+  places = [
+    table.index[e.relation.entity, e.relation.type] for e in short.entries
+  ]
+  assert places == sorted(places)
+  [best, *_] = salient_choices(table)
+  assert best.entry in short.entries
+  assert most_salient(table, None) is table
+  assert most_salient(table, 3 + len(table.entries)) is table
+  with pytest.raises(InputError, match='it must be more than 3'):
+    most_salient(table, 3)

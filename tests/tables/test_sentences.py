@@ -92,7 +92,7 @@ def test_templates_say_it_in_their_words():
   column = Column(label='people', say='employs {value} people')
   schema = Schema({'shop': Kind({}, columns={'staff': column}, noun='branch')})
   [text] = written(ROWS, [('Kings', 'staff')], schema=schema)
-  assert text == 'Kings employs 9 people, the highest of the three branches.'
+  assert text == 'Kings employs 9 people, the most of the three branches.'
 
 
 def test_texts_and_entries_of_other_tables():
