@@ -49,6 +49,8 @@ _OPTIONS = {'table': 'reading', 'max_steps': 'max-steps', 'samples': 'greedy'}
 
 def holds_games(path: Path) -> bool:
   """Whether a file is of games; the first keys tell."""
+  if not path.exists():
+    raise InputError(f'{path}: no such file.')
   suffixes = [suffix.lower() for suffix in path.suffixes]
   if not {'.json', '.jsonl'} & {*suffixes} or not path.is_file():
     return False

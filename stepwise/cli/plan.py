@@ -73,7 +73,7 @@ def plan(
   """
   check_output(as_json, as_markdown, as_table)
   check_folder(html)
-  if holds_games(source) or not source.exists():
+  if holds_games(source):
     check_options(
       *(source, 'games'),
       templates=templates,

@@ -86,7 +86,7 @@ def report(
   """
   check_output(as_json, as_markdown, False)
   check_folder(html)
-  if source is None or holds_games(source) or not source.exists():
+  if source is None or holds_games(source):
     path = source or _sample()
     check_options(
       *(path, 'games'),

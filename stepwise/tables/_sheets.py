@@ -82,7 +82,9 @@ def table_files(folder: Path) -> list[Path]:
   """Files of a folder that may be tables, by name."""
   files = [path for path in sorted(folder.iterdir()) if kind_of(path)]
   if not files:
-    raise InputError(f'{folder}: no table in this folder ({SUFFIXES}).')
+    raise InputError(
+      f'{folder}: no table in this folder ({", ".join(SUFFIXES)}).'
+    )
   return files
 
 

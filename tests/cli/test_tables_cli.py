@@ -97,6 +97,8 @@ def test_notes_go_to_standard_error(tmp_path):
     (('report', 'SALES', '--about', 'Mars'), "no entity or column 'Mars'"),
     (('report', 'SALES', '--words', '2'), 'the shortest report of this has'),
     (('table', 'init', 'absent.csv'), 'absent.csv: no such file'),
+    (('plan', 'absent.csv', '--entries', '3'), 'absent.csv: no such file'),
+    (('report', 'absent.csv', '--words', '30'), 'absent.csv: no such file'),
   ],
 )
 def test_mistakes(sales, arguments, message):
