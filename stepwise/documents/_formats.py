@@ -56,7 +56,7 @@ _MESSAGE = re.compile(
 )
 # The header of a table: names alone, and nothing else on its line.
 _TABLE_HEADER = re.compile(
-  rb'(?:\xef\xbb\xbf)?(?P<names>"?\w+"?(?P<mark>[,\t])(?:"?\w+"?(?P=mark))*'
+  rb'(?:\xef\xbb\xbf)?(?P<names>"?\w+"?(?P<mark>[,;\t])(?:"?\w+"?(?P=mark))*'
   rb'"?\w+"?)\r?\n'
 )
 
@@ -123,7 +123,7 @@ def sniff(head: bytes) -> str | None:
     mark = header['mark']
     names = header['names'].lower().replace(b'"', b'').split(mark)
     if {*names} & {key.encode() for key in ARTICLE_KEYS}:
-      return '.csv' if mark == b',' else '.tsv'
+      return '.tsv' if mark == b'\t' else '.csv'
   return None
 
 
@@ -201,8 +201,13 @@ def _table(delimiter: str) -> Callable[[Path], Iterator[tuple[int, Fields]]]:
   def rows(path: Path) -> Iterator[tuple[int, Fields]]:
     csv.field_size_limit(MAX_BYTES)  # The default is 128 KiB an article.
     with open_for_reading(path) as stream:
+      mark = delimiter
+      header = stream.peek(4096).partition(b'\n')[0]  # pyright: ignore
+      if mark == ',' and header.count(b';') > header.count(b','):
+        # Where commas are in numbers, spreadsheets write so.
+        mark = ';'
       text = io.TextIOWrapper(stream, 'utf-8-sig', newline='')
-      reader = csv.DictReader(text, delimiter=delimiter)
+      reader = csv.DictReader(text, delimiter=mark)
       try:
         for row in reader:
           yield reader.line_num, row

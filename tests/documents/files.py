@@ -121,5 +121,6 @@ def story_files() -> dict[str, bytes]:
     'a.jsonl': json.dumps({'content': row['text']}).encode(),
     'a.ndjson': json.dumps({'body': SENTENCES}).encode(),
     'a.csv': f'Text,id\n{table}'.encode(),
+    'semicolons.csv': f'id;text\nmarne;"{FIRST} {SECOND}"\n'.encode(),
     'a.tsv': f'text\tid\n{table}'.replace('",', '"\t').encode(),
   }
