@@ -39,6 +39,8 @@ _POINT, _COMMA = (
   for group, point in ((',', r'\.'), (r'\.', ','))
 )
 _SCALES = {'k': 1e3, 'm': 1e6, 'mn': 1e6, 'bn': 1e9, 'b': 1e9}
+# Decimals at most, and those of columns of very small numbers.
+_DECIMALS, _TINY, _SMALLEST = 6, 12, 1e-3
 # From here on digits are written in groups of three.
 _GROUPED = 10_000
 
@@ -178,12 +180,13 @@ class _Parts(NamedTuple):
       value *= _SCALES.get(self.suffix.strip().lower(), 1.0)
     return -value if self.negative else value
 
-  def decimals(self, point: str) -> int:
-    if self.exponent:
-      # As many as `repr` would write, but no more than are of use.
-      text = f'{float(self.digits + self.exponent):.6f}'.rstrip('0')
-      return len(text.partition('.')[2])
-    return len(self.digits.partition(point)[2])
+  def decimals(self, point: str, most: int) -> int:
+    """As many as are written; where that is too many, those that count."""
+    written = len(self.digits.partition(point)[2])
+    if not self.exponent and written <= most:
+      return written
+    text = f'{self.number(point, False):.{most}f}'.rstrip('0')
+    return len(text.partition('.')[2])
 
 
 def _split(cell: str) -> _Parts | None:
@@ -224,9 +227,11 @@ def _style(
   for part in known:
     marks = [c for c in part.digits if c in f'{_SPACES}{_QUOTES}']
     group = marks[0] if marks else group
-  decimals = 0 if scaled else max(part.decimals(point) for part in known)
+  largest = max(abs(part.number(point, scaled)) for part in known)
+  most = _TINY if largest < _SMALLEST else _DECIMALS
+  decimals = 0 if scaled else max(part.decimals(point, most) for part in known)
   suffix = '' if scaled else first.suffix
-  return Style(first.prefix, suffix, min(decimals, 6), group, point)
+  return Style(first.prefix, suffix, decimals, group, point)
 
 
 def check_formula(cell: str, place: str) -> None:

@@ -129,14 +129,27 @@ def _frame_columns(data: Any) -> dict[str, Sequence[Any]] | None:
   """Columns of a pandas, polars or pyarrow frame, without importing any."""
   if hasattr(data, 'to_pydict'):
     return data.to_pydict()
+  if hasattr(data, 'to_frame') and hasattr(data, 'reset_index'):
+    # A series: one column.
+    data = data.to_frame('value' if data.name is None else data.name)
   if hasattr(data, 'columns') and hasattr(data, 'reset_index'):
-    named = any(name is not None for name in data.index.names)
-    data = data.reset_index() if named else data
+    data = _with_index(data)
     names = [_column_name(name) for name in data.columns]
     return {n: data.iloc[:, i].tolist() for i, n in enumerate(names)}
   if hasattr(data, 'columns') and hasattr(data, 'to_dict'):
     return data.to_dict(as_series=False)
   return None
+
+
+def _with_index(frame: Any) -> Any:
+  """The index of a pandas frame as columns, unless it only numbers the rows."""
+  index = frame.index
+  if any(name is not None for name in index.names):
+    return frame.reset_index()
+  if index.nlevels > 1 or str(index.dtype).startswith(('int', 'uint', 'range')):
+    return frame
+  times = str(index.dtype).startswith(('datetime', 'period'))
+  return frame.rename_axis('date' if times else 'name').reset_index()
 
 
 def _column_name(name: Any) -> str:

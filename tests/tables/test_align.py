@@ -25,7 +25,7 @@ def is_something(relation):
 
 def test_what_was_written_is_read():
   found = wrong = missed = 0
-  for seed in range(40):
+  for seed in range(30):
     try:
       report = report_table(draw_table(seed).rows)
     except InputError:
@@ -36,7 +36,7 @@ def test_what_was_written_is_read():
     found += len(said & read)
     wrong += len(read - said)
     missed += len(said - read)
-  assert found > 200
+  assert found > 150
   assert wrong + missed < 0.01 * found
 
 

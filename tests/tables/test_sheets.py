@@ -73,6 +73,15 @@ def test_pandas_frames_with_and_without_index():
   assert (sheet.header, sheet.rows) == (HEADER, CELLS)
   [sheet] = make_sheets(frame.set_index('stað'))
   assert (sheet.header, sheet.rows) == (HEADER, CELLS)
+  # An index that only numbers the rows says nothing; others name them.
+  assert make_sheets(frame.set_axis(range(4, 4 + len(frame))))[0].rows == CELLS
+  named = pandas.Series([3, 4], index=['A', 'B'])
+  [sheet] = make_sheets(named)
+  assert sheet.header == ('name', 'value')
+  assert sheet.rows == (('A', '3'), ('B', '4'))
+  days = pandas.date_range('2024-03-04', periods=2)
+  [sheet] = make_sheets(pandas.DataFrame({'rain': [3, 4]}, index=days))
+  assert sheet.header == ('date', 'rain')
   dated = pandas.DataFrame({'day': pandas.to_datetime(['2024-03-04'])})
   assert make_sheets(dated)[0].rows == (('2024-03-04 00:00:00',),)
 
