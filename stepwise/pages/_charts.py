@@ -139,7 +139,8 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
   >>> round_ticks(0.0, 9.3)
   [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
   """
-  span = (high - low) or abs(high) or 1.0
+  # Where all is one number there is still an axis.
+  span = max(high - low, 1e-6 * max(abs(low), abs(high)), 1e-9)
   size = 10.0 ** math.floor(math.log10(span / most))
   step = next(
     size * m for m in (1, 2, 2.5, 5, 10, 20) if span / (size * m) <= most - 1

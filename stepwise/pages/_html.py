@@ -51,7 +51,10 @@ def table(
     header: of every column, that of the rows' names first.
     rows: a name, and the cells: elements `td`.
   """
-  head = (tag('th', cell, scope='col') for cell in header)
+  # A header without words says nothing to those who hear it.
+  head = (
+    tag('th', cell, scope='col') if cell else tag('td') for cell in header
+  )
   body = (
     tag('tr', tag('th', name, scope='row'), *cells) for name, cells in rows
   )

@@ -228,24 +228,28 @@ def _groups(page: Page) -> Iterator[Html]:
 
 def _button(page: Page, number: int, step: PageStep) -> Html:
   cell = page.units[step.unit].cell if step.unit is not None else None
-  said = f'Step {number + 1}: {step.label}'
-  if cell:
-    said += f' {cell.row} {cell.column} {cell.value}'
-  elif step.unit is not None:
-    said += f' {step.unit + 1}'
-  below = tag('small', step.note, class_='why') if step.note else ''
+  below = step.note
   if step.probability is not None:
-    said += f', probability {_percent(step.probability)}'
-    below = tag('small', _percent(step.probability))
-  face = tag('b', step.face or str(number + 1))
+    below = _percent(step.probability)
   if cell:
-    face = html(
-      tag('span', f'{cell.row} {cell.column}'), ' ', tag('b', cell.value)
-    )
+    name = f'{cell.row} {cell.column}'
+    face = html(tag('span', name), ' ', tag('b', cell.value))
+    shown = f'{name} {cell.value}'
+  else:
+    shown = step.face or str(number + 1)
+    face = tag('b', shown)
+  said = f'Step {number + 1}: {step.label}'
+  if page.is_plan:
+    # What is heard begins with more, and has what is seen.
+    said += f' {shown} {below}'.rstrip()
+  else:
+    said += '' if step.unit is None else f' {step.unit + 1}'
+    said += '' if step.probability is None else f', probability {below}'
+  kind = 'why' if step.probability is None else None
   button = tag(
     'button',
     face,
-    html(' ', below) if below else '',
+    html(' ', tag('small', below, class_=kind)) if below else '',
     type='button',
     class_='step',
     data_special=step.unit is None,

@@ -54,7 +54,7 @@ def _metrics(history: RunHistory) -> Html:
     (name, [tag('td', value) for value in values])
     for name, values in _rows(history)
   )
-  return table('Metrics', _HEADER, rows)
+  return table('Every metric from first to last', _HEADER, rows)
 
 
 def _text(history: RunHistory) -> str:

@@ -71,11 +71,9 @@ class Browser:
     self._post('/url', url=address)
     self.wait_for('return document.hasFocus()')
     # Two frames: what is not painted yet takes no keys either.
-    self._post(
-      '/execute/async',
-      script='const done = arguments[0];'
-      ' requestAnimationFrame(() => requestAnimationFrame(() => done()));',
-      args=[],
+    self.wait(
+      'const done = arguments[0];'
+      ' requestAnimationFrame(() => requestAnimationFrame(() => done()));'
     )
 
   def devtools(self, command: str, **parameters: Any) -> Any:
@@ -83,6 +81,10 @@ class Browser:
 
   def run(self, script: str, *arguments: Any) -> Any:
     return self._post('/execute/sync', script=script, args=list(arguments))
+
+  def wait(self, script: str, *arguments: Any) -> Any:
+    """Runs a script whose last argument is called with the result."""
+    return self._post('/execute/async', script=script, args=list(arguments))
 
   def press(self, *keys: str) -> None:
     actions = [
@@ -180,6 +182,17 @@ def browser(*flags: str) -> Iterator[Browser]:
   finally:
     process.terminate()
     process.wait(timeout=30)
+
+
+def violations(opened: Browser, axe: Path) -> list[str]:
+  """What axe-core has against the page that is open."""
+  opened.run(axe.read_text(encoding='utf-8') + ';window.axe = axe;')
+  found = opened.wait('axe.run().then(arguments[0])')
+  return [
+    f'{each["id"]}: {node["html"][:200]}'
+    for each in found['violations']
+    for node in each['nodes']
+  ]
 
 
 def _wait(port: int) -> None:

@@ -184,10 +184,10 @@ def test_a_plan_has_a_row_per_sentence():
   # Chosen twice, it is numbered by its first step.
   (badge,) = found.all('badge')
   assert badge['data-step'] == '0'
-  assert [each['aria-label'].split(',')[0] for each in found.all('step')] == [
-    'Step 1: chose Player 7 points 7',
-    'Step 2: ended the sentence',
-    'Step 3: chose Player 7 points 7',
+  assert [each['aria-label'] for each in found.all('step')] == [
+    'Step 1: chose Player 7 points 7 90\u00a0%',
+    'Step 2: ended the sentence . 80\u00a0%',
+    'Step 3: chose Player 7 points 7 70\u00a0%',
   ]
 
 
