@@ -86,7 +86,7 @@ def test_html_is_written_beside_the_summary(story, tmp_path):
   done = lead(story, '-n', '1', '--html', page)
   assert done.stdout == 'It rained all day.\n'
   assert done.stderr == f'stepwise: wrote {page}.\n'
-  assert '<h1>story.txt</h1>' in page.read_text()
+  assert '>story.txt</h1>' in page.read_text()
   assert sorted(p.name for p in tmp_path.iterdir()) == [
     'page.html',
     'story.txt',
