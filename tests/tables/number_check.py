@@ -37,8 +37,11 @@ class Drawn:
   style: dict[str, str] = field(default_factory=dict)
 
 
-def draw_table(seed):
-  """A table of a few entities, measures and times, with units and gaps."""
+def draw_table(seed, gaps=False):
+  """A table of a few entities, measures and times, with units.
+
+  With gaps some cells are missing: nan among the numbers.
+  """
   rng = np.random.default_rng(seed)
   names = list(rng.permutation(NAMES)[: rng.integers(1, 9)])
   labels = list(rng.permutation(LABELS)[: rng.integers(1, 4)])
@@ -68,8 +71,19 @@ def draw_table(seed):
   elif times == list(QUARTERS):
     for row in rows.values():
       row['quarter'] = row.pop('time')
+  if gaps:
+    _blank(rows, cells, np.random.default_rng(seed))
   shown = list(WEEKDAYS) if times == list(DAYS) else times
   return Drawn(list(rows.values()), cells, shown, style)
+
+
+def _blank(rows, cells, rng):
+  """Cells that nobody filled in."""
+  for (name, at), row in rows.items():
+    for label, by_entity in cells.items():
+      if rng.random() < 0.15:
+        row[label] = None
+        by_entity[name][at] = np.nan
 
 
 def implied_numbers(table, entities):
@@ -78,13 +92,15 @@ def implied_numbers(table, entities):
   for by_entity in table.cells.values():
     columns = np.array(list(by_entity.values()))
     whole = columns.sum(axis=0)
-    allowed |= {*whole.tolist(), whole.sum(), columns.mean()}
+    known = columns[~np.isnan(columns)]
+    allowed |= {*whole.tolist(), whole.sum(), known.mean() if known.size else 0}
     allowed |= set(_changes(whole.tolist()))
     for entity in entities:
       own = by_entity[entity]
       allowed |= {*own, sum(own), sum(own) / len(own), *_changes(own)}
       allowed |= {100 * n / w for n, w in zip(own, whole, strict=True) if w}
-  return sorted(allowed)
+  # Of what is missing nothing follows.
+  return sorted(number for number in allowed if not np.isnan(number))
 
 
 def _changes(numbers):
@@ -125,6 +141,9 @@ def false_superlatives(text, table):
     holds = []
     for statistic in (lambda own: own[-1], sum, np.mean):
       numbers = {name: statistic(own) for name, own in by_entity.items()}
+      numbers = {name: n for name, n in numbers.items() if not np.isnan(n)}
+      if claim['who'] not in numbers:
+        continue
       if abs(numbers[claim['who']] - said) <= near:
         place = sorted(sign * n for n in numbers.values())[nth - 1]
         holds.append(place == sign * numbers[claim['who']])
