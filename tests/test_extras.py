@@ -1,5 +1,6 @@
 """Jobs need extras: the core does without them, and a missing one is named."""
 
+import importlib
 import subprocess
 import sys
 import tomllib
@@ -44,6 +45,30 @@ def test_a_missing_library_is_named(library, extra, call, without):
   advice = rf"needs {library}: pip install 'stepwise\[{extra}\]'\.$"
   with pytest.raises(InputError, match=advice):
     call()
+
+
+@pytest.mark.parametrize(
+  ('library', 'extra', 'call'),
+  [
+    ('apache_beam', 'beam', lambda: importlib.import_module('stepwise.beam')),
+    ('distributed', 'dask', lambda: _dask_options()),
+  ],
+)
+def test_a_missing_engine_is_named(library, extra, call, without, monkeypatch):
+  without(library)
+  if extra == 'beam':
+    for name in [*sys.modules]:
+      if name.startswith('stepwise.beam'):
+        monkeypatch.delitem(sys.modules, name)
+  advice = rf"needs {library}: pip install 'stepwise\[{extra}\]'\.$"
+  with pytest.raises(InputError, match=advice):
+    call()
+
+
+def _dask_options():
+  from stepwise.beam import make_options
+
+  return make_options('DaskRunner')
 
 
 def test_other_failures_are_not_hidden():

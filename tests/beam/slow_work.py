@@ -8,6 +8,7 @@ import apache_beam as beam
 
 from stepwise.beam._transforms import make_oracles
 from stepwise.data import OracleOptions
+from stepwise.summarization import load_summarizer
 
 
 class SlowOracles(beam.PTransform):
@@ -26,6 +27,12 @@ def make_slowly(documents, log):
   note.touch()
   time.sleep(0.3)
   return make_oracles(documents, OracleOptions())
+
+
+def load_noted(log):
+  """A summarizer; that it was loaded is noted in a folder."""
+  (Path(log) / f'loaded {os.getpid()} {time.time_ns()}').touch()
+  return load_summarizer('lead')
 
 
 def notes(log):

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import distributed
 import pytest
 
-from stepwise.beam import ReadParts, make_options, run_job
+from stepwise.beam import ReadParts, Summarize, make_options, run_job
 from stepwise.data import OracleOptions, write_oracles
-from tests.beam.slow_work import SlowOracles, notes
+from tests.beam.slow_work import SlowOracles, load_noted, notes
 from tests.beam.sources import joined, write_input
 from tests.summarization.tiny_bundles import tiny_bundle
 
@@ -131,6 +132,24 @@ def test_a_worker_of_a_cluster_is_killed(source, oracles, log, tmp_path):
   made = [part for part, _ in notes(log)]
   assert len(report.outputs) == len(set(made)) == 40
   assert len(made) - len(set(made)) <= 2
+
+
+def test_every_worker_loads_a_model_once(source, log, tmp_path):
+  with distributed.LocalCluster(
+    n_workers=2, threads_per_worker=2, dashboard_address=None
+  ) as cluster:
+    address = f'--dask_client_address={cluster.scheduler_address}'
+    report = run_job(
+      str(source),
+      str(tmp_path / 'out.jsonl'),
+      ReadParts() | Summarize(partial(load_noted, str(log))),
+      make_options('DaskRunner', [address]),
+      made_by={},
+      part_size=3,
+    )
+  assert len(report.outputs) == 40
+  processes = [process for _, process in notes(log)]
+  assert len(processes) == len(set(processes)) == 2
 
 
 def test_a_killed_job_is_finished_by_the_same_command(

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import apache_beam as beam
@@ -40,6 +41,7 @@ from stepwise.summarization import (
   write_summaries,
 )
 from stepwise.tables import plan_table, plan_to_json
+from tests.beam.slow_work import load_noted, notes
 from tests.beam.sources import SCHEME, joined, write_input
 from tests.summarization.tiny_bundles import tiny_bundle
 
@@ -216,6 +218,16 @@ def test_summaries_are_those_of_one_machine(bundle, tmp_path):
   assert report.counts == here._asdict()
   # Errors stand in their place, and are listed as well.
   assert report.bad == here.errors == 2
+
+
+def test_a_model_is_loaded_once(tmp_path):
+  source = write_input(tmp_path / 'in.jsonl')
+  log = tmp_path / 'log'
+  log.mkdir()
+  transform = Summarize(partial(load_noted, str(log)))
+  report = run(source, tmp_path / 'out.jsonl', transform, size=2)
+  assert len(report.outputs) == 6
+  assert len(notes(log)) == 1
 
 
 @pytest.mark.parametrize(
