@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from stepwise.pages._html import Html, tag
 
 _WIDTH, _HEIGHT = 640.0, 300.0
-_LEFT, _BOTTOM, _TOP = 52.0, 40.0, 14.0
+_LEFT, _BOTTOM, _TOP, _RIGHT = 52.0, 40.0, 14.0, 34.0
 _COLOURS = 6
 _DASHES = (None, '7 4', '2 3')
 
@@ -55,7 +55,7 @@ def line_chart(
 
   def x(value: float) -> float:
     share = (value - x_low) / ((x_high - x_low) or 1)
-    return _LEFT + share * (_WIDTH - _LEFT - 10)
+    return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
 
   def y(value: float) -> float:
     share = (value - y_low) / ((y_high - y_low) or 1)
@@ -64,12 +64,12 @@ def line_chart(
   parts: list[Html] = []
   for tick in y_ticks:
     height = f'{y(tick):.1f}'
-    ends = {'x1': f'{_LEFT:.0f}', 'x2': f'{_WIDTH - 10:.0f}'}
+    ends = {'x1': f'{_LEFT:.0f}', 'x2': f'{_WIDTH - _RIGHT:.0f}'}
     parts.append(tag('line', class_='grid', y1=height, y2=height, **ends))
     parts.append(_text(_number(tick), _LEFT - 6, y(tick) + 4, 'end'))
   for tick, name in ticks:
     parts.append(_text(name, x(tick), _HEIGHT - _BOTTOM + 16, 'middle'))
-  middle = (_LEFT + _WIDTH) / 2
+  middle = (_LEFT + _WIDTH - _RIGHT) / 2
   parts.append(_text(across, middle, _HEIGHT - 6, 'middle', 'faint'))
   for number, each in enumerate(drawn):
     line = ' '.join(f'{x(a):.1f},{y(b):.1f}' for a, b in each.points)
