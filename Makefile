@@ -14,7 +14,7 @@ TRAIN ?= train.jsonl
 VALID ?= valid.jsonl
 RUN ?= tiny-run
 
-.PHONY: demo train-tiny train-default pictures test test-all lint types unit format bench clean
+.PHONY: demo train-tiny train-default pictures test test-all lint types unit format screenshots bench clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
@@ -54,6 +54,10 @@ unit: $(VENV)/.dev-installed
 format: $(VENV)/.dev-installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Pictures of every page for the docs; needs a browser as above.
+screenshots: $(VENV)/.dev-installed
+	$(BIN)/python -m docs.screenshots
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
