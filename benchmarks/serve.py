@@ -167,12 +167,12 @@ def running() -> Iterator[Server]:
       if not line:
         raise RuntimeError('the server ended before it listened')
     # Whatever else it says goes nowhere, or it would wait for a reader.
-    rest = threading.Thread(target=process.stderr.read, daemon=True)
-    rest.start()
+    threading.Thread(target=process.stderr.read, daemon=True).start()
     yield Server(int(line.strip().rstrip('/').rpartition(':')[2]), process.pid)
   finally:
     process.terminate()
     process.wait(60)
+    process.stderr.close()
 
 
 def load(

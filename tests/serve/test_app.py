@@ -15,7 +15,7 @@ from stepwise.documents import split_sentences
 from stepwise.rotowire import sample_game
 from stepwise.serve import Limits, ServeConfig, make_app
 from stepwise.serve._queue import Job
-from stepwise.summarization import sample_article
+from stepwise.summarization import default_folder, sample_article
 from stepwise.tables import plan_table, report_table
 from tests.serve.test_queue import Gate
 
@@ -54,6 +54,24 @@ def test_a_summary_is_that_of_the_library(client):
   assert found.status_code == 200
   expected = stepwise.summarize(sample_article(), **wishes)
   assert found.json() == {'id': 'a', **expected.to_dict()}
+
+
+@pytest.mark.skipif(
+  not default_folder().is_dir(), reason='this checkout has no default model'
+)
+def test_the_packaged_model_tells_its_steps(client):
+  # The same text and wishes as elsewhere: nothing is compiled for this.
+  asked = {'text': sample_article(), 'page': True}
+  accept = {'accept': 'text/event-stream'}
+  stream = client.post('/api/summarize', json=asked, headers=accept)
+  *_, (name, found) = events(stream.text)
+  assert name == 'summary', found
+  page = found.pop('page')
+  assert found == stepwise.summarize(sample_article()).to_dict()
+  assert page.count('class="step"') == len(found['steps'])
+  assert [step['number'] for _, step in events(stream.text)[1:-1]] == [
+    step['number'] for step in found['steps']
+  ]
 
 
 def test_sentences_stay_as_they_are_given(client):
