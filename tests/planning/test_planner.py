@@ -76,7 +76,7 @@ def training_batch():
 @pytest.fixture(scope='module')
 def learned():
   """Parameters of the tiny planner after it has seen four games."""
-  batch, model, steps = training_batch(), CONFIG.build(), 150
+  batch, model, steps = training_batch(), CONFIG.build(), 220
   optimizer = optax.adam(optax.cosine_decay_schedule(1e-2, steps))
 
   @quick_jit
