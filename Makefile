@@ -36,8 +36,8 @@ pictures: $(VENV)/.run-installed
 
 test: lint types unit
 
-# Tests of the page need a browser (Debian: chromium, chromium-driver); without
-# one they are skipped, and say so.
+# Tests of pages need a browser (Debian: chromium, chromium-driver), some of them
+# axe-core (AXE_CORE=.../axe.min.js); without these they are skipped, and say so.
 test-all: lint types $(VENV)/.minilm-installed
 	$(BIN)/python -m pytest -n 2 -m ''
 
