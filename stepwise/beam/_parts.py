@@ -7,6 +7,7 @@ beginning as far as the part.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,10 +70,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Documents:
-  """A part of the input, read."""
+  """A part of the input, read where and when its lines are asked for.
+
+  Only the part travels: Beam writes elements to measure them, and sends them to
+  other machines.
+  """
 
   part: Part
-  lines: tuple[Line, ...]
+
+  @cached_property
+  def lines(self) -> tuple[Line, ...]:
+    """Documents; a bad line stays in its place."""
+    return tuple(_line(item) for item in read_part(self.part))
 
   @property
   def bad(self) -> list[BadLine]:
@@ -82,6 +91,9 @@ class Documents:
       for line in self.lines
       if isinstance(line.content, InputError)
     ]
+
+  def __reduce__(self) -> tuple[Any, ...]:
+    return Documents, (self.part,)
 
 
 def find_sources(source: str) -> list[FoundFile]:
@@ -193,11 +205,6 @@ def read_part(part: Part) -> Iterator[Item]:
       if raw:
         left -= 1
         yield Item(path, number, raw)
-
-
-def read_documents(part: Part) -> Documents:
-  """The documents of a part; a bad line stays in its place."""
-  return Documents(part, tuple(_line(item) for item in read_part(part)))
 
 
 def _line(item: Item) -> Line:

@@ -20,7 +20,6 @@ from stepwise.beam._parts import (
   Documents,
   Part,
   find_sources,
-  read_documents,
   split_file,
   split_sources,
 )
@@ -81,7 +80,7 @@ class ReadParts(beam.PTransform):
   """The `Documents` of every part."""
 
   def expand(self, input_or_inputs: Any) -> Any:
-    return input_or_inputs | beam.Map(read_documents)
+    return input_or_inputs | beam.Map(Documents)
 
 
 class ReadDocuments(beam.PTransform):

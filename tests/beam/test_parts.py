@@ -1,14 +1,15 @@
 """Parts of files: together they are what readers of whole files give."""
 
 import json
+import pickle
 
 import pytest
 
 from stepwise._errors import InputError
 from stepwise._files import compress
 from stepwise.beam._parts import (
+  Documents,
   find_sources,
-  read_documents,
   read_part,
   split_file,
   split_sources,
@@ -90,7 +91,7 @@ def test_stories_of_a_folder_are_numbered_by_file(tmp_path):
   for number in range(5):
     (tmp_path / f's{number}.story').write_text(STORY.format(number))
   parts = all_parts(tmp_path, 2)
-  lines = [line for part in parts for line in read_documents(part).lines]
+  lines = [line for part in parts for line in Documents(part).lines]
   assert [line.number for line in lines] == [1, 2, 3, 4, 5]
   assert [line.content.id for line in lines] == [f's{i}' for i in range(5)]
   assert [len(part.files) for part in parts] == [2, 2, 1]
@@ -99,13 +100,18 @@ def test_stories_of_a_folder_are_numbered_by_file(tmp_path):
 def test_documents_of_a_part_keep_the_place_of_bad_lines(tmp_path):
   path = write_input(tmp_path / 'in.jsonl')
   [part] = all_parts(path, 100)
-  documents = read_documents(part)
+  documents = Documents(part)
   numbers = [line.number for line in documents.lines]
   assert numbers == [1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12]
   assert [(bad.path, bad.line) for bad in documents.bad] == [
     (str(path), 3),
     (str(path), 7),
   ]
+  # Other machines read it themselves.
+  sent = pickle.dumps(documents)
+  assert len(sent) < 1000
+  again = pickle.loads(sent)
+  assert [line.number for line in again.lines] == numbers
   good = documents.lines[0]
   form = find_format(path)
   assert good.content == parse_item(form, path, *whole_file(path)[0])
@@ -119,7 +125,7 @@ def test_any_file_system_of_beam_is_read(form, tmp_path):
   parts = all_parts(f'{SCHEME}{tmp_path}/*{form}', 4)
   found = [(item.number, item.raw) for p in parts for item in read_part(p)]
   assert found == whole_file(path)
-  [line, *_] = read_documents(parts[0]).lines
+  [line, *_] = Documents(parts[0]).lines
   assert line.file == f'{SCHEME}{path}'
 
 
