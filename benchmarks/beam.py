@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] = ()) -> None:
   if options.quick:
     sizes = {'infer': (2, 4), 'oracle': (4, 8)}
   content: dict[str, Any] = harness.provenance(
-    'stepwise bench beam',
+    f'stepwise bench beam --repeats {options.repeats}',
     harness.host_name(),
     ['stepwise', 'jax', 'apache-beam'],
   )
