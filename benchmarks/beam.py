@@ -64,8 +64,8 @@ WAYS = (
 def main(arguments: Sequence[str] = ()) -> None:
   parser = harness.parser('beam', __doc__)
   parser.add_argument('articles', nargs='?', type=Path)
-  parser.add_argument('--infer', type=int, nargs=2, default=(16, 96))
-  parser.add_argument('--oracle', type=int, nargs=2, default=(500, 4000))
+  parser.add_argument('--infer', type=int, nargs=2, default=(16, 80))
+  parser.add_argument('--oracle', type=int, nargs=2, default=(500, 3000))
   parser.add_argument('--repeats', type=int, default=2)
   parser.add_argument(
     '--price', type=float, default=0.05, help='dollars of a core and hour'
