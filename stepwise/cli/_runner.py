@@ -1,6 +1,7 @@
 """`--runner`: a verb as a job of Apache Beam, on as many machines as it has."""
 
 import logging
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -73,6 +74,9 @@ def runner_options(
   # Beam warns of libraries that nobody asked for.
   logging.getLogger().setLevel(logging.ERROR)
   logging.getLogger('distributed').setLevel(logging.ERROR)
+  # Workers that are started here share its cores: threads of their own for small
+  # products would wait for one another.
+  os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
   from stepwise.beam import make_options
 
   return make_options(runner, context.meta.get(_KEY, []))
