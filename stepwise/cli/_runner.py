@@ -74,7 +74,7 @@ def runner_options(
   # Beam warns of libraries that nobody asked for.
   logging.getLogger().setLevel(logging.ERROR)
   logging.getLogger('distributed').setLevel(logging.ERROR)
-  # Workers that are started here share its cores: threads of their own for small
+  # Workers that are started here share its cores: threads of theirs for small
   # products would wait for one another.
   os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
   from stepwise.beam import make_options
