@@ -24,10 +24,10 @@ Each = Annotated[
     '--each', help='Every file of a folder is a table by itself, not related.'
   ),
 ]
-Output = Annotated[
+Lines = Annotated[
   Path | None,
   typer.Option(
-    '--output',
+    '--lines',
     metavar='OUT.jsonl',
     help='Of many tables: a line each; the same command continues a run that '
     'was killed.',
@@ -35,16 +35,16 @@ Output = Annotated[
 ]
 
 
-def is_many(source: Path, each: bool, output: Path | None) -> bool:
+def is_many(source: Path, each: bool, lines: Path | None) -> bool:
   """Whether a source has many tables; options must agree."""
   from stepwise.tables import holds_many
 
   if each and not source.is_dir():
     raise InputError(f'--each is for folders; {source} is none.')
   many = each or holds_many(source)
-  if output and not many:
+  if lines and not many:
     raise InputError(
-      '--output is for many tables: JSON lines with `table`, or a folder with '
+      '--lines is for many tables: JSON lines with `table`, or a folder with '
       '--each.'
     )
   return many

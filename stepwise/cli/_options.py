@@ -28,6 +28,16 @@ SaveJson = Annotated[
 Html = Annotated[
   Path | None, typer.Option('--html', metavar='OUT', help='Write a page.')
 ]
+MustInclude = Annotated[
+  list[str],
+  typer.Option(
+    '--must-include',
+    metavar='WHAT',
+    help='To tell of in any case. Texts: a sentence, by its number (from 1, as '
+    '--json and --html show it) or by a piece of its text. Tables: an entity, '
+    'a column or entity:column. May be repeated.',
+  ),
+]
 Processes = Annotated[
   int | None, typer.Option(min=1, help='Default: one per core.')
 ]

@@ -29,15 +29,6 @@ Entries = Annotated[
   int | None,
   typer.Option('--entries', min=1, help='Entries of a plan, at most.'),
 ]
-MustInclude = Annotated[
-  list[str],
-  typer.Option(
-    '--must-include',
-    metavar='NAME',
-    help='Tables: an entity, a column or entity:column to tell of in any case; '
-    'may be repeated.',
-  ),
-]
 AsMarkdown = Annotated[bool, typer.Option('--markdown', help='Print Markdown.')]
 
 # Of games as Rotowire has them, and as SportSett has them.

@@ -10,17 +10,24 @@ import typer
 from stepwise._errors import InputError
 from stepwise.cli._many_tables import (
   Each,
+  Lines,
   ManyTables,
-  Output,
   is_many,
   run_many,
 )
-from stepwise.cli._options import About, AsJson, Html, MaxSteps, Model, Reading
+from stepwise.cli._options import (
+  About,
+  AsJson,
+  Html,
+  MaxSteps,
+  Model,
+  MustInclude,
+  Reading,
+)
 from stepwise.cli._output import check_folder, print_json, save_page, warn
 from stepwise.cli._tables import (
   AsMarkdown,
   Entries,
-  MustInclude,
   Source,
   Templates,
   check_options,
@@ -61,7 +68,7 @@ def plan(
   as_table: AsTable = False,
   html: Html = None,
   each: Each = False,
-  output: Output = None,
+  lines: Lines = None,
 ) -> None:
   """Prints what to say about a table or a game, one sentence a line.
 
@@ -81,7 +88,7 @@ def plan(
       about=about,
       markdown=as_markdown,
       each=each,
-      output=output,
+      lines=lines,
     )
     show = print_json_plan if as_json else _show_table if as_table else _show
     if model == 'salience':
@@ -93,7 +100,7 @@ def plan(
   check_options(source, 'tables', table=as_table)
   from stepwise.tables import plan_table
 
-  many = is_many(source, each, output)
+  many = is_many(source, each, lines)
   samples = 0 if greedy else None
   planner = table_planner(
     model, table=reading, max_steps=max_steps, samples=samples
@@ -108,7 +115,7 @@ def plan(
     make = ManyTables(
       reports=False, wishes=wishes, templates=templates, planner=planner
     )
-    run_many(make, source, output, model, as_json, as_markdown)
+    run_many(make, source, lines, model, as_json, as_markdown)
     return
   made = plan_table(source, templates=templates, planner=planner, **wishes)
   warn(made.warnings)

@@ -9,17 +9,16 @@ import typer
 from stepwise._errors import InputError
 from stepwise.cli._many_tables import (
   Each,
+  Lines,
   ManyTables,
-  Output,
   is_many,
   run_many,
 )
-from stepwise.cli._options import About, AsJson, Beams, Html, Model
+from stepwise.cli._options import About, AsJson, Beams, Html, Model, MustInclude
 from stepwise.cli._output import check_folder, print_json, save_page, warn
 from stepwise.cli._tables import (
   AsMarkdown,
   Entries,
-  MustInclude,
   OptionalSource,
   Templates,
   check_options,
@@ -73,7 +72,7 @@ def report(
   as_markdown: AsMarkdown = False,
   html: Html = None,
   each: Each = False,
-  output: Output = None,
+  lines: Lines = None,
 ) -> None:
   """Writes about a table or games; without either, about a sample game.
 
@@ -96,7 +95,7 @@ def report(
       words=words,
       markdown=as_markdown,
       each=each,
-      output=output,
+      lines=lines,
     )
     games = _games(path, index)
     if html and len(games) > 1:
@@ -116,7 +115,7 @@ def report(
     check_options(source, 'tables', realizer=realizer)
   from stepwise.tables import report_page, report_table
 
-  many = is_many(source, each, output)
+  many = is_many(source, each, lines)
   planner = table_planner(model)
   wishes: dict[str, Any] = {
     'entries': entries,
@@ -129,7 +128,7 @@ def report(
     make = ManyTables(
       reports=True, wishes=wishes, templates=templates, planner=planner
     )
-    run_many(make, source, output, model, as_json, as_markdown)
+    run_many(make, source, lines, model, as_json, as_markdown)
     return
   made = report_table(source, templates=templates, planner=planner, **wishes)
   warn(made.warnings)

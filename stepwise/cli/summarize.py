@@ -15,6 +15,7 @@ from stepwise.cli._options import (
   AsJson,
   Html,
   Model,
+  MustInclude,
   Order,
   OrderOption,
   Sentences,
@@ -51,14 +52,6 @@ Ratio = Annotated[
 Characters = Annotated[
   int | None,
   typer.Option(help='The best sentences that fit into so many characters.'),
-]
-MustInclude = Annotated[
-  list[str],
-  typer.Option(
-    metavar='N|TEXT',
-    help='A sentence to choose in any case, by its number (from 1, as --json '
-    'and --html show it) or by a piece of its text; may be repeated.',
-  ),
 ]
 MustExclude = Annotated[
   list[str],

@@ -152,7 +152,7 @@ def test_many_tables_are_printed_in_order(many):
 
 def test_many_tables_are_written(many, tmp_path):
   out = tmp_path / 'out.jsonl'
-  command = ('report', many, '--each', '--entries', 2, '--output', out)
+  command = ('report', many, '--each', '--entries', 2, '--lines', out)
   done = invoke(*command)
   assert (done.exit_code, done.stdout) == (1, f'{out}: 2 tables, 1 errors\n')
   rows = [json.loads(line) for line in out.read_text().splitlines()]
@@ -171,7 +171,7 @@ def test_many_tables_of_lines_and_mistakes(many, sales, tmp_path):
   assert invoke('report', path).stdout == f'{report_table(rows)}\n'
   for arguments, message in (
     ((sales, '--each'), '--each is for folders'),
-    ((sales, '--output', tmp_path / 'o'), '--output is for many tables'),
+    ((sales, '--lines', tmp_path / 'o'), '--lines is for many tables'),
     ((path, '--html', tmp_path / 'p.html'), '--html is not for many tables'),
     ((sales, '--model', tmp_path / 'none'), 'tables are planned by `salience`'),
   ):
