@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
   parser.add_argument('--peers', type=Path, help="others' Python")
   parser.add_argument('--rounds', type=int, default=5, help='turns')
   options = parser.parse_args(arguments)
-  command = ' '.join(['stepwise bench limit', *(arguments or sys.argv[2:])])
+  command = ' '.join(['stepwise bench limit', *(arguments or sys.argv[1:])])
   rounds = 1 if options.quick else options.rounds
   _runtime.prepare()
   content = measure(command, rounds, profiled=not options.quick)
