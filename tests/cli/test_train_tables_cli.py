@@ -71,7 +71,7 @@ def test_pairs_to_a_planner(config, pairs, tmp_path):
   assert trained.exit_code == 0, trained.output
   bundle, out = run / 'bundle', tmp_path / 'out.jsonl'
   planned = invoke(
-    *('plan', pairs, '--model', bundle, '--greedy', '--output', out)
+    *('plan', pairs, '--model', bundle, '--greedy', '--lines', out)
   )
   assert planned.exit_code == 0, planned.output
   rows = [json.loads(line) for line in out.read_text().splitlines()]
