@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepwise._errors import InputError
+from stepwise.cli._output import print_json
 
 if TYPE_CHECKING:
   from stepwise.planning import Planner
@@ -58,6 +59,14 @@ def check_options(path: Path, what: str, **given: Any) -> None:
     if value not in (None, False, [], ()):
       option = f'--{name.replace("_", "-")}'
       raise InputError(f'{option} is not for {what}, and {path} holds {what}.')
+
+
+def print_made(made: Any, as_json: bool, as_markdown: bool) -> None:
+  """Prints a plan or a report of a table."""
+  if as_json:
+    print_json(made.to_dict())
+  else:
+    print(made.to_markdown().rstrip() if as_markdown else made)
 
 
 def check_output(as_json: bool, as_markdown: bool, as_table: bool) -> None:

@@ -175,6 +175,10 @@ def build(
       processes=processes or available_cores(),
       on_progress=advance,
     )
+  _tell_build(target, report)
+
+
+def _tell_build(target: str, report: 'BuildReport') -> None:
   for bad in report.bad_lines:
     print(f'bad: {bad}')
   print(f'{target}: {_describe_build(report, len(report.bad_lines))}')

@@ -24,7 +24,7 @@ from stepwise.cli._options import (
   MustInclude,
   Reading,
 )
-from stepwise.cli._output import check_folder, print_json, save_page, warn
+from stepwise.cli._output import check_folder, save_page, warn
 from stepwise.cli._tables import (
   AsMarkdown,
   Entries,
@@ -33,6 +33,7 @@ from stepwise.cli._tables import (
   check_options,
   check_output,
   holds_games,
+  print_made,
   table_planner,
 )
 
@@ -124,10 +125,7 @@ def plan(
     from stepwise.tables import table_plan_page
 
     save_page(html, render_page(table_plan_page(made)))
-  if as_json:
-    print_json(made.to_dict())
-  else:
-    print(made.to_markdown().rstrip() if as_markdown else made)
+  print_made(made, as_json, as_markdown)
 
 
 def print_json_plan(game: 'Game', plan: 'Plan') -> None:

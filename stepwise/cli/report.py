@@ -24,6 +24,7 @@ from stepwise.cli._tables import (
   check_options,
   check_output,
   holds_games,
+  print_made,
   table_planner,
 )
 from stepwise.cli.summarize import Words
@@ -98,13 +99,8 @@ def report(
       lines=lines,
     )
     games = _games(path, index)
-    if html and len(games) > 1:
-      raise InputError(f'--html shows one game; {path} has {len(games)} games.')
-    if plan and len(games) > 1:
-      raise InputError(
-        f'--plan is of one game; {path} has {len(games)}: choose one with '
-        '--index.'
-      )
+    if len(games) > 1:
+      _check_one(path, len(games), html, plan)
     writer = _realizer(realizer, beams, confine_numerals)
     _report_games(
       games, _planned(games, plan, model, entries), writer, as_json, html
@@ -134,10 +130,19 @@ def report(
   warn(made.warnings)
   if html:
     save_page(html, report_page(made))
-  if as_json:
-    print_json(made.to_dict())
-  else:
-    print(made.to_markdown().rstrip() if as_markdown else made)
+  print_made(made, as_json, as_markdown)
+
+
+def _check_one(
+  path: Path, games: int, html: Path | None, plan: Path | None
+) -> None:
+  """Refuses what is of one game only."""
+  if html:
+    raise InputError(f'--html shows one game; {path} has {games} games.')
+  if plan:
+    raise InputError(
+      f'--plan is of one game; {path} has {games}: choose one with --index.'
+    )
 
 
 def _sample() -> Path:

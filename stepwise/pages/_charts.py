@@ -1,8 +1,9 @@
 """Curves in SVG, in the colours of the page, by day and night."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from stepwise.pages._html import Html, tag
 
@@ -10,6 +11,23 @@ _WIDTH, _HEIGHT = 640.0, 300.0
 _LEFT, _BOTTOM, _TOP, _RIGHT = 52.0, 40.0, 14.0, 34.0
 _COLOURS = 6
 _DASHES = (None, '7 4', '2 3')
+
+
+class _Scale(NamedTuple):
+  """Where numbers are drawn."""
+
+  x_range: tuple[float, float]
+  y_range: tuple[float, float]
+
+  def x(self, value: float) -> float:
+    low, high = self.x_range
+    share = (value - low) / ((high - low) or 1)
+    return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
+
+  def y(self, value: float) -> float:
+    low, high = self.y_range
+    share = (value - low) / ((high - low) or 1)
+    return _TOP + (1 - share) * (_HEIGHT - _TOP - _BOTTOM)
 
 
 @dataclass(frozen=True)
@@ -48,38 +66,13 @@ def line_chart(
   ys = [float(y) for _, y in points]
   x_low, x_high = min(xs), max(xs)
   y_ticks = round_ticks(min(0.0, *ys) if from_zero else min(ys), max(ys))
-  y_low, y_high = y_ticks[0], y_ticks[-1]
+  scale = _Scale((x_low, x_high), (y_ticks[0], y_ticks[-1]))
   if ticks is None:
     inside = [t for t in round_ticks(x_low, x_high) if x_low <= t <= x_high]
     ticks = [(tick, _number(tick)) for tick in inside]
-
-  def x(value: float) -> float:
-    share = (value - x_low) / ((x_high - x_low) or 1)
-    return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
-
-  def y(value: float) -> float:
-    share = (value - y_low) / ((y_high - y_low) or 1)
-    return _TOP + (1 - share) * (_HEIGHT - _TOP - _BOTTOM)
-
-  parts: list[Html] = []
-  for tick in y_ticks:
-    height = f'{y(tick):.1f}'
-    ends = {'x1': f'{_LEFT:.0f}', 'x2': f'{_WIDTH - _RIGHT:.0f}'}
-    parts.append(tag('line', class_='grid', y1=height, y2=height, **ends))
-    parts.append(_text(_number(tick), _LEFT - 6, y(tick) + 4, 'end'))
-  for tick, name in ticks:
-    parts.append(_text(name, x(tick), _HEIGHT - _BOTTOM + 16, 'middle'))
-  middle = (_LEFT + _WIDTH - _RIGHT) / 2
-  parts.append(_text(across, middle, _HEIGHT - 6, 'middle', 'faint'))
+  parts = list(_axes(scale, y_ticks, ticks, across))
   for number, each in enumerate(drawn):
-    line = ' '.join(f'{x(a):.1f},{y(b):.1f}' for a, b in each.points)
-    parts.append(tag('polyline', points=line, class_='series', **_pen(number)))
-    if len(each.points) == 1:
-      ((a, b),) = each.points
-      style = f'fill:var(--s{number % _COLOURS})'
-      parts.append(
-        tag('circle', cx=f'{x(a):.1f}', cy=f'{y(b):.1f}', r=3, style=style)
-      )
+    parts += _curve(scale, number, each.points)
   legend_rows = 0
   if len(drawn) > 1:
     legend_rows = len(drawn)
@@ -96,6 +89,36 @@ def line_chart(
     role='img',
     aria_label=label,
   )
+
+
+def _axes(
+  scale: _Scale,
+  y_ticks: Sequence[float],
+  x_ticks: Sequence[tuple[float, str]],
+  across: str,
+) -> Iterator[Html]:
+  for tick in y_ticks:
+    height = f'{scale.y(tick):.1f}'
+    ends = {'x1': f'{_LEFT:.0f}', 'x2': f'{_WIDTH - _RIGHT:.0f}'}
+    yield tag('line', class_='grid', y1=height, y2=height, **ends)
+    yield _text(_number(tick), _LEFT - 6, scale.y(tick) + 4, 'end')
+  for tick, name in x_ticks:
+    yield _text(name, scale.x(tick), _HEIGHT - _BOTTOM + 16, 'middle')
+  middle = (_LEFT + _WIDTH - _RIGHT) / 2
+  yield _text(across, middle, _HEIGHT - 6, 'middle', 'faint')
+
+
+def _curve(
+  scale: _Scale, number: int, points: Sequence[tuple[float, float]]
+) -> Iterator[Html]:
+  """A line; of a single point there would be nothing to see without a dot."""
+  places = [(f'{scale.x(a):.1f}', f'{scale.y(b):.1f}') for a, b in points]
+  line = ' '.join(f'{x},{y}' for x, y in places)
+  yield tag('polyline', points=line, class_='series', **_pen(number))
+  if len(places) == 1:
+    ((x, y),) = places
+    style = f'fill:var(--s{number % _COLOURS})'
+    yield tag('circle', cx=x, cy=y, r=3, style=style)
 
 
 def _pen(number: int) -> dict[str, str | None]:
