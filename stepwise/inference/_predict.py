@@ -34,6 +34,7 @@ from stepwise.decoding import (
   trigram_overlap,
 )
 from stepwise.inference._config import PredictConfig
+from stepwise.inference._programs import KeptProgram
 from stepwise.inference._search import (
   draw_plans,
   rank_units,
@@ -255,16 +256,13 @@ class Predictor:
     tokens: Any = np.zeros((rows, size[0]), np.int32)
     valid: Any = np.zeros((rows, size[1]), bool)
     traced = functools.partial(
-      _choose.trace,
-      self.model,
-      self.model.build(),
+      _CHOOSE.jitted.trace,
+      _Settings(self.model, None, self._search_config([])),
       {'params': self.params},
       Batch(tokens, tokens - 1, valid),
       self._constraints([None] * rows, valid),
       np.float32(self.config.decode.length_alpha),
       None,
-      self._search_config([]),
-      0,
     )
     return traced() if self.mesh is None else on_mesh(self.mesh, traced)()
 
@@ -277,10 +275,10 @@ class Predictor:
     parts = axes.get('data', 1) * axes.get('fsdp', 1)
     return -(-self.config.batch_size // parts) * parts
 
-  def _run(self, program: Any, *args: Any) -> Any:
+  def _run(self, program: KeptProgram, *args: Any) -> Any:
     """Calls a compiled program, on the mesh if there is one."""
     if self.mesh is not None:
-      program = on_mesh(self.mesh, program)
+      return on_mesh(self.mesh, program.jitted)(*args)
     return program(*args)
 
   def _ranked(self, batch: PaddedRecords) -> Any:
@@ -290,12 +288,10 @@ class Predictor:
       self.config.decode, max_units=read['plan'].shape[1], min_units=0, stages=1
     )
     return self._run(
-      _rank,
-      self.model,
-      self.model.build_for(longest_unit(read['unit_ids'])),
+      _RANK,
+      _Settings(self.model, longest_unit(read['unit_ids']), config),
       {'params': self.params},
       Batch(**read),
-      config,
     )
 
   def _start(
@@ -311,18 +307,15 @@ class Predictor:
     rows = [readings[position] if position >= 0 else None for position in index]
     # As they are: `Batch.of` would compile a program for every shape.
     read: Any = {k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
-    config = self._search_config(rows)
+    longest, config = longest_unit(read['unit_ids']), self._search_config(rows)
     return self._run(
-      _choose,
-      self.model,
-      self.model.build_for(longest_unit(arrays['unit_ids'])),
+      _CHOOSE,
+      _Settings(self.model, longest, config, draws),
       {'params': self.params},
       Batch(**read),
       self._constraints(rows, arrays['valid']),
       np.float32(self.config.decode.length_alpha),
       jax.random.key(seed) if draws else None,
-      config,
-      draws,
     )
 
   def _limits(self, demands: Demands) -> tuple[int, int]:
@@ -445,18 +438,34 @@ class _Chosen(NamedTuple):
   drawn: Int[Array, '*batch draws steps']
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 4))
+class _Settings(NamedTuple):
+  """What a program is compiled for, besides shapes.
+
+  Attributes:
+    longest: tokens of the longest unit; None = nothing is known of it.
+    draws: plans that are drawn besides the search.
+  """
+
+  model: ModelConfig
+  longest: int | None
+  config: DecodeConfig
+  draws: int = 0
+
+  @property
+  def module(self) -> nn.Module:
+    if self.longest is None:
+      return self.model.build()
+    return self.model.build_for(self.longest)
+
+
 def _rank(
-  model: ModelConfig,
-  module: nn.Module,
-  variables: Any,
-  batch: Batch,
-  config: DecodeConfig,
+  settings: _Settings, variables: Any, batch: Batch
 ) -> Float[Array, 'batch choices units']:
   assert batch.plan is not None, 'Predictor.rank'
+  model, config = settings.model, settings.config
   # After the last unit there is one more choice to read.
   room = dataclasses.replace(config, max_units=config.max_units + 1)
-  reader = read_documents(model, variables, batch, room, module)
+  reader = read_documents(model, variables, batch, room, settings.module)
   return rank_units(reader, batch.valid, config, batch.plan)
 
 
@@ -477,19 +486,16 @@ def _with_plan(record: Record, plan: Sequence[int]) -> dict[str, np.ndarray]:
   }
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 7, 8))
 def _choose(
-  model: ModelConfig,
-  module: nn.Module,
+  settings: _Settings,
   variables: Any,
   batch: Batch,
   constraints: Constraints,
   length_alpha: Float[Array, ''],
   rng: Array | None,
-  config: DecodeConfig,
-  draws: int,
 ) -> _Chosen:
-  reader = read_documents(model, variables, batch, config, module)
+  model, _, config, draws = settings
+  reader = read_documents(model, variables, batch, config, settings.module)
   found = search(reader, batch.valid, config, constraints, length_alpha)
   drawn = found.plans[:, :0]
   if rng is not None:
@@ -503,6 +509,10 @@ def _choose(
     found.broken,
     drawn,
   )
+
+
+_RANK = KeptProgram(_rank)
+_CHOOSE = KeptProgram(_choose)
 
 
 def _selection(record: Record, row: _Chosen, stop: int | None) -> Selection:

@@ -15,7 +15,6 @@ from stepwise.layers._blocked import blocked_attention
 from stepwise.layers._blocks import default_block
 from stepwise.layers._dense import dense_attention
 from stepwise.layers._heads import AttentionHeads, RelativeTables
-from stepwise.layers._pallas import pallas_attention
 from stepwise.layers._positions import num_labels
 from stepwise.layers._products import DotGeneral
 from stepwise.layers._sequence import sequence_attention
@@ -133,6 +132,10 @@ def global_local_attention(
         " every pair, a PairStructure, are read by 'blocked' and 'dense'."
       )
     if implementation == 'pallas':
+      # Kernels are imported by those who use them: a tenth of the start of a
+      # program on a machine without a TPU.
+      from stepwise.layers._pallas import pallas_attention
+
       return pallas_attention(heads, structure, pattern, tables, dropout)
     return sequence_attention(
       heads, structure, pattern, tables, block, dropout, dot_general
