@@ -43,6 +43,8 @@ from stepwise.decoding._constraints import (
 # (memory, plan [batch steps]) -> logits [batch units]; of a model that keeps
 # what it has read, (memory, plan, state, position) -> logits, state.
 Score = Callable[..., Any]
+# Steps between two looks at whether all plans have ended.
+_STRIDE = 8
 
 
 class BeamResult(NamedTuple):
@@ -91,8 +93,8 @@ def beam_search(
   Meant to be called inside jit, together with the encoder. The first step calls
   `score` once per document. Later steps map it over beams with `memory` left
   unmapped: no memory is copied per beam, and whatever `score` computes from
-  memory alone is computed once per document. Once all hypotheses have ended the
-  remaining steps call nothing.
+  memory alone is computed once per document. Some steps after all hypotheses
+  have ended, the search ends.
 
   Args:
     score: logits of all units given the plan so far, -1 = empty slot. With
@@ -135,12 +137,7 @@ def beam_search(
   beams, first = _advance_all(beams, logits[:, None], noise, search)
   later, done = [], 1
   for stage in stages:
-
-    def step(beams: _Beams, index: Array, slots: int = stage.slots):
-      return _step(beams, index, slots, rng, search)
-
-    steps = jnp.arange(done, done + stage.steps)
-    beams, beliefs = lax.scan(step, beams, steps)
+    beams, beliefs = _run(beams, done, stage, rng, search)
     later.append(beliefs)
     done += stage.steps
   told = jax.tree.map(lambda *parts: jnp.concatenate(parts), *later)
@@ -289,6 +286,51 @@ def _checked_score(
   return logits, state
 
 
+def _run(
+  beams: _Beams,
+  done: int,
+  stage: _Stage,
+  rng: Array | None,
+  search: _Search,
+) -> tuple[_Beams, _Beliefs]:
+  """All steps of a stage, `_STRIDE` at a time, until all beams have ended.
+
+  A branch in every step would save some of the last ones, but what the model
+  remembers of the plans would be copied into and out of it at each.
+  """
+
+  def step(beams: _Beams, index: Int[Array, '']) -> tuple[_Beams, _Beliefs]:
+    return _step(beams, index, stage.slots, rng, search)
+
+  if stage.steps <= _STRIDE:
+    return lax.scan(step, beams, jnp.arange(done, done + stage.steps))
+  strides = -(-stage.steps // _STRIDE)
+
+  def goes_on(carry: Any) -> Bool[Array, '']:
+    stride, beams, _ = carry
+    return (stride < strides) & ~jnp.all(beams.ended)
+
+  def run(carry: Any) -> Any:
+    stride, beams, told = carry
+    # Steps beyond the last find plans that are full, and leave them so.
+    steps = done + stride * _STRIDE + jnp.arange(_STRIDE)
+    beams, beliefs = lax.scan(step, beams, steps)
+    told = jax.tree.map(lambda x, new: x.at[stride].set(new), told, beliefs)
+    return stride + 1, beams, told
+
+  batch, units = search.documents.candidates.shape
+  shape = strides, _STRIDE, batch
+  told = _Beliefs(
+    jnp.full((*shape, search.config.beam_size, units), -jnp.inf),
+    jnp.zeros(shape, bool),
+  )
+  _, beams, told = lax.while_loop(
+    goes_on, run, (jnp.zeros((), jnp.int32), beams, told)
+  )
+  flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), told)
+  return beams, jax.tree.map(lambda x: x[: stage.steps], flat)
+
+
 def _step(
   beams: _Beams,
   index: Int[Array, ''],
@@ -296,22 +338,14 @@ def _step(
   rng: Array | None,
   search: _Search,
 ) -> tuple[_Beams, _Beliefs]:
-  """Scores and advances all beams, unless all have ended."""
-  batch, units = search.documents.candidates.shape
-
-  def run(beams: _Beams) -> tuple[_Beams, _Beliefs]:
-    seen = beams.plans[:, :, :slots]
-    score = jax.vmap(search.score, in_axes=(None, 1, 0, None), out_axes=(1, 0))
-    logits, state = score(search.memory, seen, beams.state, index)
-    beams = beams._replace(state=state)
-    noise = _noise(rng, index, (search.config.beam_size, units))
-    return _advance_all(beams, logits, noise, search)
-
-  def rest(beams: _Beams) -> tuple[_Beams, _Beliefs]:
-    log_probs = jnp.full((batch, search.config.beam_size, units), -jnp.inf)
-    return beams, _Beliefs(log_probs, jnp.zeros(batch, bool))
-
-  return lax.cond(jnp.all(beams.ended), rest, run, beams)
+  """Scores and advances all beams; those that have ended stay as they are."""
+  seen = beams.plans[:, :, :slots]
+  score = jax.vmap(search.score, in_axes=(None, 1, 0, None), out_axes=(1, 0))
+  logits, state = score(search.memory, seen, beams.state, index)
+  beams = beams._replace(state=state)
+  units = search.documents.candidates.shape[1]
+  noise = _noise(rng, index, (search.config.beam_size, units))
+  return _advance_all(beams, logits, noise, search)
 
 
 def _noise(

@@ -13,6 +13,7 @@ from stepwise._errors import InputError
 from stepwise.decoding import (
   Constraints,
   DecodeConfig,
+  _beam_search,
   beam_search,
   check_result,
 )
@@ -405,11 +406,28 @@ def test_first_step_runs_once_per_document_and_memory_is_never_copied():
   assert set(memories) == {(2, 2)}
 
 
-def test_nothing_is_scored_once_all_hypotheses_have_ended():
-  config = DecodeConfig(max_units=5, beam_size=1, stop_unit=0)
-  # One unit, then the stop: two decisions, though five would be possible.
+def test_the_search_ends_soon_after_all_hypotheses_have():
+  config = DecodeConfig(max_units=30, beam_size=1, stop_unit=0)
+  # One unit, then the stop: two decisions, though 30 would be possible. The
+  # first is by itself, the others come in strides of eight.
   plans, _ = recorded_search(np.array([[9.0, 8.0, -9.0]]), config)
-  assert len(plans) == 2
+  assert len(plans) == 1 + 8
+
+
+def test_strides_change_nothing(monkeypatch):
+  rng = np.random.default_rng(0)
+  table = jnp.asarray(rng.normal(size=(20, 2, 20)), jnp.float32)
+  valid = np.ones((2, 20), bool)
+  config = DecodeConfig(max_units=14, beam_size=3, stop_unit=0, never=(1,))
+
+  def score(plan):
+    return table[(plan >= 0).sum(axis=-1), jnp.arange(2)]
+
+  strides = search_with(score, valid, config)
+  monkeypatch.setattr(_beam_search, '_STRIDE', 100)
+  whole = search_with(score, valid, config)
+  assert strides.lengths.min() > 1
+  jax.tree.map(np.testing.assert_array_equal, strides, whole)
 
 
 def test_a_document_with_only_the_stop_has_an_empty_plan_of_score_zero():
