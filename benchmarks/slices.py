@@ -1,9 +1,8 @@
 """What is the smallest TPU slice that runs each of the paper's systems?
 
-Compiles the update, the validation and the search of every run file, for its
-largest batches, with the real TPU compiler: no TPU is needed, and no data. A
-row is written as soon as it is there, and kept: a benchmark that was stopped
-goes on with the next one.
+Compiles every program of every run file, for its largest batches, with the real
+TPU compiler: no TPU is needed, and no data. A row is written as soon as it is
+there, and kept: a benchmark that was stopped goes on with the next one.
 """
 
 import dataclasses
@@ -22,6 +21,7 @@ import benchmarks._harness as harness  # Before jax.
 from stepwise.models import find_config
 from stepwise.realization.training import realizer_task
 from stepwise.training import (
+  CompiledProgram,
   DryRun,
   TrainConfig,
   TrainingTask,
@@ -34,6 +34,7 @@ GIN = Path(__file__).parents[1] / 'gin'
 RESULT = 'slices.json'
 # From small to large; the first that fits is the answer.
 SLICES = ('v5e:2x2', 'v5e:2x4', 'v5e:4x4', 'v5e:4x8', 'v5e:8x8')
+_PROGRAMS = ('update', 'validation', 'prediction', 'ranking')
 # Short ones first, so that a stopped benchmark has most rows.
 _FAMILIES = ('bertsum', 'robertasum', 'pointer', 'realizer', 'hibert', 'etcsum')
 
@@ -115,26 +116,43 @@ def make_task(config: TrainConfig) -> TrainingTask:
   return realizer_task(config) if writes else selector_task(config)
 
 
+class _TooSmallError(Exception):
+  """A program does not fit: the others need not be compiled."""
+
+
 def smallest_slice(config: TrainConfig) -> dict[str, Any]:
   """What the run needs on the first slice that it fits."""
-  tried = []
-  for row in _attempts(config):
-    if row['fits']:
-      return {**row, 'too_small': tried}
-    tried.append(row)
-  return {**tried[-1], 'too_small': tried[:-1]}
+  tried: list[dict[str, Any]] = []
+  for topology in _slices_of(config):
+    started = time.process_time()
+    try:
+      found = dry_run(config, topology, make_task, _check)
+    except _TooSmallError as error:
+      tried.append({'topology': topology, 'reason': str(error)})
+      continue
+    return {
+      'topology': topology,
+      **describe(found),
+      'cpu_seconds': time.process_time() - started,
+      'too_small': tried,
+    }
+  return {'topology': None, 'too_small': tried}
 
 
-def _attempts(config: TrainConfig) -> Iterator[dict[str, Any]]:
+def _slices_of(config: TrainConfig) -> Iterator[str]:
+  """Not those with more chips than documents."""
   micro = config.input.batch_size // config.accumulate
   for topology in SLICES:
     rows, columns = map(int, topology.partition(':')[2].split('x'))
-    if micro % (rows * columns):
-      return  # More chips than documents.
-    started = time.process_time()
-    found = dry_run(config, topology, make_task)
-    seconds = time.process_time() - started
-    yield {'topology': topology, **describe(found), 'cpu_seconds': seconds}
+    if micro % (rows * columns) == 0:
+      yield topology
+
+
+def _check(program: CompiledProgram) -> None:
+  done = program.reason or f'{program.seconds:.0f} s'
+  print(f'stepwise: {program.name}: {done}', file=sys.stderr)
+  if program.reason:
+    raise _TooSmallError(f'{program.name}: {program.reason}')
 
 
 def describe(found: DryRun) -> dict[str, Any]:
@@ -143,7 +161,6 @@ def describe(found: DryRun) -> dict[str, Any]:
     'mesh': found.mesh,
     'micro_batches': found.accumulate,
     'layout': found.layout,
-    'fits': found.fits,
     'programs': [
       dataclasses.asdict(program) | {'chip_bytes': found.chip_bytes(program)[0]}
       for program in found.programs
@@ -152,32 +169,36 @@ def describe(found: DryRun) -> dict[str, Any]:
 
 
 def markdown(rows: Mapping[str, Mapping[str, Any]]) -> str:
+  """All run files; what has not been measured says so."""
   lines = [
     '| run file | slice | micro-batches | TFLOP an update | update, GiB a chip'
-    ' | validation | prediction |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
+    ' | validation | prediction | ranking |',
+    f'|{" --- |" * (4 + len(_PROGRAMS))}',
   ]
-  for name in sorted(rows, key=_order):
-    row = rows[name]
-    programs = {program['name']: program for program in row['programs']}
-    cells = [
-      f'`{name}`',
-      row['topology'] if row['fits'] else f'more than {row["topology"]}',
-      f'{row["micro_batches"]}',
-      f'{programs["update"]["flops"] / 1e12:,.1f}',
-      *(
-        _gib(programs.get(kind))
-        for kind in ('update', 'validation', 'prediction')
-      ),
-    ]
+  for name in run_files(quick=False):
+    cells = [f'`{name}`', *_cells(rows.get(name))]
     lines.append(f'| {" | ".join(cells)} |')
   return '\n'.join(lines)
 
 
+def _cells(row: Mapping[str, Any] | None) -> list[str]:
+  if row is None:
+    return ['not measured', *[''] * (2 + len(_PROGRAMS))]
+  if row['topology'] is None:
+    largest = row['too_small'][-1]
+    none = f'not {largest["topology"]}: {largest["reason"]}'
+    return [none, *[''] * (2 + len(_PROGRAMS))]
+  programs = {program['name']: program for program in row['programs']}
+  return [
+    row['topology'],
+    f'{row["micro_batches"]}',
+    f'{programs["update"]["flops"] / 1e12:,.1f}',
+    *(_gib(programs.get(name)) for name in _PROGRAMS),
+  ]
+
+
 def _gib(program: Mapping[str, Any] | None) -> str:
-  if program is None:
-    return ''
-  return program['reason'] or f'{program["chip_bytes"] / harness.GIB:.2f}'
+  return f'{program["chip_bytes"] / harness.GIB:.2f}' if program else ''
 
 
 if __name__ == '__main__':

@@ -225,16 +225,13 @@ class Predictor:
     special ones included, both in the plans and in the result.
     """
     longest = max((len(plan) for plan in plans), default=0)
-    steps = -(-max(longest, 1) // _STEPS_GRAIN) * _STEPS_GRAIN
-    if self.model.limits.plan:
-      steps = min(steps, self.model.limits.plan)
     grouped = batches(
       [
         _with_plan(r.record, plan)
         for r, plan in zip(readings, plans, strict=True)
       ],
       self.buckets,
-      steps=steps,
+      steps=self._slots(longest),
       batch_size=self.batch_size,
     )
     found = restore_order(
@@ -266,6 +263,22 @@ class Predictor:
     )
     return traced() if self.mesh is None else on_mesh(self.mesh, traced)()
 
+  def trace_ranking(
+    self, size: tuple[int, int], steps: int
+  ) -> jax.stages.Traced:
+    """The program of `rank` for plans of so many steps, likewise."""
+    rows = self.batch_size
+    tokens: Any = np.zeros((rows, size[0]), np.int32)
+    valid: Any = np.zeros((rows, size[1]), bool)
+    plan: Any = np.full((rows, self._slots(steps)), -1, np.int32)
+    traced = functools.partial(
+      _RANK.jitted.trace,
+      _Settings(self.model, None, self._ranking(plan)),
+      {'params': self.params},
+      Batch(tokens, tokens - 1, valid, plan),
+    )
+    return traced() if self.mesh is None else on_mesh(self.mesh, traced)()
+
   @property
   def batch_size(self) -> int:
     """Rows of a batch, which spread evenly over the devices that share them."""
@@ -284,14 +297,25 @@ class Predictor:
   def _ranked(self, batch: PaddedRecords) -> Any:
     names = 'tokens', 'unit_ids', 'valid', 'plan'
     read: Any = {name: batch.arrays[name] for name in names}
-    config = dataclasses.replace(
-      self.config.decode, max_units=read['plan'].shape[1], min_units=0, stages=1
+    longest, config = (
+      longest_unit(read['unit_ids']),
+      self._ranking(read['plan']),
     )
     return self._run(
       _RANK,
-      _Settings(self.model, longest_unit(read['unit_ids']), config),
+      _Settings(self.model, longest, config),
       {'params': self.params},
       Batch(**read),
+    )
+
+  def _slots(self, steps: int) -> int:
+    """Of plans to rank by, rounded up to keep programs few."""
+    slots = -(-max(steps, 1) // _STEPS_GRAIN) * _STEPS_GRAIN
+    return min(slots, self.model.limits.plan or slots)
+
+  def _ranking(self, plan: Int[np.ndarray, 'batch steps']) -> DecodeConfig:
+    return dataclasses.replace(
+      self.config.decode, max_units=plan.shape[1], min_units=0, stages=1
     )
 
   def _start(

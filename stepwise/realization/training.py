@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import grain
@@ -10,16 +11,19 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from flax import linen as nn
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
 from stepwise.data import Buckets
 from stepwise.evaluation import bleu
+from stepwise.layers import make_mesh, on_mesh
 from stepwise.models import LossSums, ModelConfig, find_config
 from stepwise.realization._examples import Example, load_examples
 from stepwise.realization.learned import (
   PAD,
   SearchConfig,
+  SearchResult,
   TokenClasses,
   check_texts,
   search_texts,
@@ -27,12 +31,15 @@ from stepwise.realization.learned import (
 from stepwise.training import (
   BLEU,
   Evaluator,
+  HostProgram,
   ModelSpec,
   TrainConfig,
   TrainingTask,
   Validation,
+  decoding_mesh,
   resolve_model,
   restack,
+  sum_of_processes,
 )
 
 Arrays = dict[str, np.ndarray]
@@ -112,6 +119,7 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
   """
   model = resolve_realizer(config.model)
   module = model.build()
+  lasting = resolve_realizer(config.model.lasting)
 
   def open_input(rows: np.ndarray) -> grain.DatasetIterator[Arrays]:
     examples = _load(config.input.train, model)
@@ -135,8 +143,9 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     buckets = config.input.buckets or fitting_buckets(examples)
     evaluators = []
     if config.checkpoints.best_metric == BLEU:
-      lasting = resolve_realizer(config.model.lasting)
-      evaluators.append(bleu_evaluator(lasting, examples, buckets, size))
+      mesh = decoding_mesh(config.mesh)
+      made = bleu_evaluator(lasting, examples, buckets, size, mesh)
+      evaluators.append(made)
     return Validation(
       lambda rows: _in_order(examples, buckets, size, rows), evaluators
     )
@@ -152,52 +161,116 @@ def realizer_task(config: TrainConfig) -> TrainingTask:
     empty=lambda size, rows: pad_examples([], size, rows),
     open_input=open_input,
     open_validation=open_validation,
+    host_programs={'prediction': functools.partial(_trace, lasting, config)},
   )
 
 
 def bleu_evaluator(
-  model: ModelConfig, examples: Sequence[Example], buckets: Buckets, rows: int
+  model: ModelConfig,
+  examples: Sequence[Example],
+  buckets: Buckets,
+  rows: int,
+  mesh: Mesh | None = None,
 ) -> Evaluator:
   """Corpus BLEU of the sentences that a realizer writes, by its own tokens.
 
-  Every process writes all of them, on one device. Tokens are pieces of words,
-  so this is another number than that of texts; it tells which checkpoint is
-  better.
+  Every process writes its share of the batches, on its own devices. Tokens are
+  pieces of words, so this is another number than that of texts; it tells which
+  checkpoint is better.
 
   Args:
     model: configuration of the realizer, as it will be used: its layers are
       not scanned. Parameters may be those of scanned ones.
     examples: what to write.
     buckets: sizes of batches.
-    rows: of a batch.
+    rows: of a batch; rounded up to a multiple of the devices.
+    mesh: devices of a process that share its batches; None = one.
   """
-  module: Any = model.build()
-  shapes = jax.eval_shape(
-    module.init, jax.random.key(0), *model.smallest_inputs()
-  )
-  shapes = nn.unbox(shapes)['params']
-  config = SearchConfig(max_tokens=buckets.units[-1])
+  mesh = mesh or make_mesh(1, devices=jax.local_devices()[:1])
+  rows = -(-rows // mesh.size) * mesh.size
   end = int(examples[0].targets[-1])
+  write = on_mesh(mesh, _writer(model, buckets.units[-1], end))
+  whole, spread = _places(mesh)
+  shapes = _param_shapes(model, whole)
+  batches = list(_in_order(examples, buckets, rows, np.arange(rows)))
+  wanted = np.concatenate([_padded(b['targets'], buckets) for b in batches])
+  first, step = jax.process_index(), jax.process_count()
+
+  def evaluate(params: Any) -> dict[str, float]:
+    params = jax.device_put(restack(params, shapes), whole)
+    # What others write stays 0, so that the sum is all of it.
+    written = np.zeros_like(wanted)
+    for number in range(first, len(batches), step):
+      inputs = jax.device_put(batches[number]['inputs'], spread)
+      found = check_texts(write(params, inputs)).tokens[:, 0]
+      written[number * rows : (number + 1) * rows] = found
+    texts, references = (
+      [_as_text(row[row != end]) for row in tokens]
+      for tokens in (sum_of_processes(written), wanted)
+    )
+    real = [bool(reference) for reference in references]
+    return {
+      BLEU: bleu(
+        list(compress(texts, real)), list(compress(references, real))
+      ).score
+    }
+
+  return evaluate
+
+
+def _writer(model: ModelConfig, max_tokens: int, end: int) -> Any:
+  """The program that writes: `(params, inputs) -> SearchResult`."""
+  module: Any = model.build()
+  config = SearchConfig(max_tokens=max_tokens)
 
   @jax.jit
-  def write(params: Any, inputs: Any) -> Any:
+  def write(params: Any, inputs: Any) -> SearchResult:
     ids = jnp.arange(model.vocab)
     # Without tries nobody asks what a numeral is.
     classes = TokenClasses(ids != PAD, ids < 0, ids < 0)
     return search_texts(module, params, inputs, classes, config, end=end)
 
-  def evaluate(params: Any) -> dict[str, float]:
-    params = jax.device_put(restack(params, shapes))
-    written, wanted = [], []
-    for batch in _in_order(examples, buckets, rows, np.arange(rows)):
-      found = check_texts(write(params, batch['inputs']))
-      written += map(_as_text, np.asarray(found.tokens[:, 0]))
-      wanted += (_as_text(row[row != end]) for row in batch['targets'])
-    pairs = [pair for pair in zip(written, wanted, strict=True) if pair[1]]
-    texts, references = zip(*pairs, strict=True)
-    return {BLEU: bleu(texts, references).score}
+  return write
 
-  return evaluate
+
+def _trace(
+  model: ModelConfig,
+  config: TrainConfig,
+  params: Any,
+  mesh: Mesh,
+  size: tuple[int, int],
+) -> HostProgram:
+  """The program of BLEU, for devices that need not exist."""
+  del params  # Layers that are scanned in training are not in what is used.
+  rows = -(-config.validation_batch // mesh.size) * mesh.size
+  whole, spread = _places(mesh)
+  inputs = jax.ShapeDtypeStruct((rows, size[0]), jnp.int32, sharding=spread)
+  # Which token ends a text is in the records; the program is the same.
+  write = _writer(model, size[1], end=PAD + 1)
+  traced = on_mesh(mesh, write.trace)(_param_shapes(model, whole), inputs)
+  return HostProgram(rows, traced)
+
+
+def _places(mesh: Mesh) -> tuple[NamedSharding, NamedSharding]:
+  """Of parameters and of rows."""
+  rows = PartitionSpec(mesh.axis_names)
+  return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, rows)
+
+
+def _param_shapes(model: ModelConfig, place: NamedSharding) -> Any:
+  module, inputs = model.build(), model.smallest_inputs()
+  boxed = jax.eval_shape(module.init, jax.random.key(0), *inputs)
+  return jax.tree.map(
+    lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place),
+    nn.unbox(boxed)['params'],
+  )
+
+
+def _padded(
+  targets: Int[np.ndarray, 'batch length'], buckets: Buckets
+) -> Int[np.ndarray, 'batch longest']:
+  missing = buckets.units[-1] - targets.shape[1]
+  return np.pad(targets, ((0, 0), (0, missing)), constant_values=PAD)
 
 
 def _as_text(tokens: Int[np.ndarray, ' length']) -> str:

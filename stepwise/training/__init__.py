@@ -45,12 +45,14 @@ from stepwise.training._loop import (
   load_trained,
   train,
 )
+from stepwise.training._mesh import decoding_mesh
 from stepwise.training._metrics import (
   JsonLinesWriter,
   MetricWriter,
   TensorBoardWriter,
 )
 from stepwise.training._page import run_page
+from stepwise.training._processes import sum_of_processes
 from stepwise.training._stacking import restack
 from stepwise.training._step import (
   TrainState,
@@ -60,6 +62,7 @@ from stepwise.training._step import (
 )
 from stepwise.training._store import CheckpointStore
 from stepwise.training._task import (
+  HostProgram,
   TrainingTask,
   Validation,
   selector_task,
@@ -74,6 +77,7 @@ __all__ = [
   'DryRun',
   'EvaluationConfig',
   'Evaluator',
+  'HostProgram',
   'InputConfig',
   'JsonLinesWriter',
   'MeshConfig',
@@ -90,6 +94,7 @@ __all__ = [
   'Validation',
   'absolute_folder',
   'auc_evaluator',
+  'decoding_mesh',
   'draw_history',
   'dry_run',
   'load_gin',
@@ -105,6 +110,7 @@ __all__ = [
   'run_page',
   'selector_task',
   'sparkline',
+  'sum_of_processes',
   'topology_devices',
   'train',
 ]

@@ -21,7 +21,7 @@ from stepwise.training._config import TrainConfig
 from stepwise.training._flops import product_flops, traced_flops
 from stepwise.training._loop import Programs, make_programs
 from stepwise.training._mesh import ROWS, decoding_mesh, describe_layout
-from stepwise.training._task import TrainingTask, selector_task
+from stepwise.training._task import TraceHost, TrainingTask, selector_task
 
 # Kinds of TPUs whose chips are two devices.
 _TWO_CORES = ('TPU v2', 'TPU v3')
@@ -32,7 +32,7 @@ class CompiledProgram:
   """What a program needs of a device.
 
   Attributes:
-    name: 'update', 'validation' or 'prediction'.
+    name: 'update', 'validation', 'prediction' or 'ranking'.
     rows: documents that go in, over all micro-batches and all devices; those of
       one host where each decodes its own.
     tokens, units: of each of them.
@@ -163,26 +163,26 @@ def _compile_all(
     CompiledProgram('validation', rows, *size, forward(scored)),
     lambda: programs.lower['validation'](shapes.params, scored),
   )
-  if programs.task.predictor is not None:
-    yield _compile_prediction(config, programs, size)
+  for name, trace in programs.task.host_programs.items():
+    yield _compile_of_host(name, trace, config, programs, size)
 
 
-def _compile_prediction(
-  config: TrainConfig, programs: Programs, size: tuple[int, int]
+def _compile_of_host(
+  name: str,
+  trace: TraceHost,
+  config: TrainConfig,
+  programs: Programs,
+  size: tuple[int, int],
 ) -> CompiledProgram:
-  """Every host decodes documents of its own: here it is the first one."""
+  """Every host reads documents of its own: here it is the first one."""
   devices = list(programs.mesh.devices.flat)
   host = devices[0].process_index
   own = [device for device in devices if device.process_index == host]
   # One of many devices would be another than the first of this machine.
   mesh = decoding_mesh(config.mesh, own) or make_mesh(1, devices=own)
-  assert programs.task.predictor is not None
-  predictor = programs.task.predictor(programs.shapes.params, mesh)
-  traced = predictor.trace(size)
+  rows, traced = trace(programs.shapes.params, mesh, size)
   return _compile(
-    CompiledProgram(
-      'prediction', predictor.batch_size, *size, traced_flops(traced.jaxpr)
-    ),
+    CompiledProgram(name, rows, *size, traced_flops(traced.jaxpr)),
     on_mesh(mesh, traced.lower),
   )
 

@@ -1,10 +1,11 @@
 """What a run trains; the loop knows nothing else about models and data."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import grain
+import jax
 import numpy as np
 from flax import linen as nn
 from jax.sharding import Mesh
@@ -12,7 +13,7 @@ from jax.sharding import Mesh
 from stepwise._errors import InputError
 from stepwise._typing import Array
 from stepwise.inference import Predictor
-from stepwise.models import Batch, Loss
+from stepwise.models import Batch, Loss, ModelConfig
 from stepwise.training._config import AUC, TrainConfig, resolve_model
 from stepwise.training._evaluators import (
   Evaluator,
@@ -45,6 +46,18 @@ class Validation:
   evaluators: Sequence[Evaluator] = ()
 
 
+class HostProgram(NamedTuple):
+  """A program of evaluation that every host runs on documents of its own."""
+
+  rows: int
+  traced: jax.stages.Traced
+
+
+# Takes shapes of the parameters, devices of a host, and tokens and units of
+# documents.
+TraceHost = Callable[[Any, Mesh, tuple[int, int]], HostProgram]
+
+
 @dataclass(frozen=True)
 class TrainingTask:
   """A model, its loss, and where its batches come from.
@@ -62,8 +75,7 @@ class TrainingTask:
     open_input: reads the examples; an iterator over the given rows of training
       batches, with `get_state` and `set_state`.
     open_validation: reads those of validation; None if there are none.
-    predictor: how a run decodes, with parameters or their shapes and devices of
-      a process; None if it does not.
+    host_programs: by name, what evaluation runs besides the loss.
   """
 
   model: Any
@@ -76,7 +88,7 @@ class TrainingTask:
   empty: Callable[[tuple[int, int], int], Arrays]
   open_input: Callable[[np.ndarray], grain.DatasetIterator[Arrays]]
   open_validation: Callable[[], Validation | None]
-  predictor: Callable[[Any, Mesh | None], Predictor] | None = None
+  host_programs: Mapping[str, TraceHost] = field(default_factory=dict)
 
 
 def selector_task(config: TrainConfig) -> TrainingTask:
@@ -113,12 +125,6 @@ def selector_task(config: TrainConfig) -> TrainingTask:
       lambda rows: validation_batches(examples, size, rows), evaluators
     )
 
-  def predictor(params: Any, mesh: Mesh | None) -> Predictor:
-    buckets = config.input.buckets
-    assert buckets is not None, 'dry_run'
-    predict, products = config.evaluation.predict, config.model.products
-    return Predictor(model, params, predict, buckets, products, mesh)
-
   return TrainingTask(
     model=model,
     module=module,
@@ -132,5 +138,30 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     ),
     open_input=open_input,
     open_validation=open_validation,
-    predictor=predictor,
+    host_programs=_host_programs(config, model),
   )
+
+
+def _host_programs(
+  config: TrainConfig, model: ModelConfig
+) -> dict[str, TraceHost]:
+  """The search, and where checkpoints are chosen by AUC its program, too."""
+
+  def predictor(params: Any, mesh: Mesh) -> Predictor:
+    buckets = config.input.buckets
+    assert buckets is not None, 'dry_run'
+    predict, products = config.evaluation.predict, config.model.products
+    return Predictor(model, params, predict, buckets, products, mesh)
+
+  def search(params: Any, mesh: Mesh, size: tuple[int, int]) -> HostProgram:
+    made = predictor(params, mesh)
+    return HostProgram(made.batch_size, made.trace(size))
+
+  def rank(params: Any, mesh: Mesh, size: tuple[int, int]) -> HostProgram:
+    made, steps = predictor(params, mesh), config.input.plan_steps or 1
+    return HostProgram(made.batch_size, made.trace_ranking(size, steps))
+
+  found: dict[str, TraceHost] = {'prediction': search}
+  if config.checkpoints.best_metric == AUC:
+    found['ranking'] = rank
+  return found

@@ -12,7 +12,7 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise.data import Buckets
 from stepwise.evaluation import bleu
-from stepwise.layers import EncoderDecoder, TransformerConfig
+from stepwise.layers import EncoderDecoder, TransformerConfig, make_mesh
 from stepwise.models import RealizerConfig
 from stepwise.realization import Example, InputFormat, save_examples
 from stepwise.realization.learned import (
@@ -124,10 +124,13 @@ def test_bleu_is_that_of_every_sentence_alone():
     [' '.join(str(token) for token in text if token) for text in written],
     [' '.join(map(str, one.targets[:-1])) for one in EXAMPLES],
   )
-  evaluate = bleu_evaluator(model, EXAMPLES, Buckets((7,), (5,)), rows=2)
-  assert evaluate(params[True]) == {
-    'validation/bleu': pytest.approx(expected.score)
-  }
+  # One device, and three that share a batch.
+  for mesh in (None, make_mesh(3)):
+    buckets = Buckets((7,), (5,))
+    evaluate = bleu_evaluator(model, EXAMPLES, buckets, rows=2, mesh=mesh)
+    assert evaluate(params[True]) == {
+      'validation/bleu': pytest.approx(expected.score)
+    }
 
 
 def many(count):

@@ -10,6 +10,7 @@ from stepwise._errors import InputError
 from stepwise.data import Buckets
 from stepwise.layers import make_mesh
 from stepwise.training import (
+  CheckpointConfig,
   InputConfig,
   MeshConfig,
   ModelSpec,
@@ -43,12 +44,14 @@ def config(**changes):
 
 def test_a_dry_run_compiles_what_a_run_would():
   told = []
-  found = dry_run(config(accumulate=2), on_program=told.append)
+  by_auc = CheckpointConfig(best_metric='validation/auc', best_mode='max')
+  run = config(accumulate=2, checkpoints=by_auc)
+  found = dry_run(run, on_program=told.append)
   assert tuple(told) == found.programs
   assert found.fits
   assert found.mesh == {'data': 4, 'fsdp': 1, 'model': 2}
   assert found.accumulate == 2
-  update, validation, prediction = found.programs
+  update, validation, prediction, ranking = found.programs
   assert (update.name, update.rows, update.tokens) == ('update', ROWS, TOKENS)
   assert (validation.name, validation.rows) == ('validation', 8)
   # Three passes of three times as many rows.
@@ -57,6 +60,9 @@ def test_a_dry_run_compiles_what_a_run_would():
   # Eight documents on eight devices; each is encoded once and searched.
   assert (prediction.name, prediction.rows) == ('prediction', 8)
   assert prediction.flops > 0
+  # Every step of a plan, where checkpoints are chosen by AUC.
+  assert (ranking.name, ranking.rows) == ('ranking', 8)
+  assert ranking.flops > prediction.flops
   assert found.chip_bytes(update)[0] == update.device_bytes
 
 
