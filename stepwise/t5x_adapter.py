@@ -6,11 +6,19 @@ are those of `stepwise.tasks`, which this module registers.
 
 import functools
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 try:
-  from t5x import decoding, losses, metrics, models, optimizers  # pyright: ignore
+  from t5x import (  # pyright: ignore
+    decoding,
+    losses,
+    metrics,
+    models,
+    optimizers,
+    partitioning,
+  )
 except ImportError as error:
   raise ImportError(
     f'stepwise.t5x_adapter needs t5x ({error}), which the package index does '
@@ -27,6 +35,9 @@ import seqio
 from clu import metrics as clu_metrics
 from etils import epath
 from flax import linen as nn
+from flax.traverse_util import flatten_dict, unflatten_dict
+from jax.experimental import mesh_utils
+from jax.sharding import Mesh, PartitionSpec
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Float, Int
@@ -60,16 +71,67 @@ def logical_axis_rules(
 ) -> list[tuple[str, MeshAxes]]:
   """The rules of `stepwise.layers`, for t5x's partitioner.
 
+  Tables are divided by columns, never by rows: few vocabularies can be.
+
   Args:
-    whole: names of axes that are not to be divided, although the rules say so:
-      t5x, other than our trainer, insists on sizes that the mesh divides. So
-      tables are divided by columns here, never by rows.
+    whole: names of axes that are not to be divided, although the rules say so.
   """
   unknown = set(whole) - {name for name, _ in DEFAULT_RULES}
   if unknown:
     raise InputError(f'whole names axes without a rule: {sorted(unknown)}.')
   rules = change_rules(DEFAULT_RULES, [('batch', 'data'), ('vocab', None)])
   return [(name, None if name in whole else axis) for name, axis in rules]
+
+
+# Devices that t5x itself has meshes for.
+_T5X_DEVICES = ('TPU v2', 'TPU v3', 'TPU v4', 'TPU v4 lite')
+
+
+class Partitioner(partitioning.PjitPartitioner):
+  """That of t5x, where `num_partitions` is meant on every device.
+
+  t5x ignores it on CPUs and has no meshes for TPUs after v4; and it insists on
+  sizes that the mesh divides. Here, as in our trainer, what cannot be divided
+  stays whole: eight partitions of twelve heads, for example.
+  """
+
+  @functools.cached_property
+  def mesh(self) -> Mesh:
+    parts, devices = self._num_partitions, jax.devices(self._backend)
+    if not parts or devices[-1].device_kind in _T5X_DEVICES:
+      return super().mesh
+    if len(devices) % parts:
+      raise InputError(
+        f'num_partitions is {parts}, must divide the {len(devices)} devices.'
+      )
+    made = mesh_utils.create_device_mesh(
+      (len(devices) // parts, parts), devices, allow_split_physical_axes=True
+    )
+    return Mesh(made, ('data', 'model'))
+
+  def get_mesh_axes(self, train_state: Any) -> Any:
+    axes = super().get_mesh_axes(train_state)
+    shapes, flat = (
+      flatten_dict(tree.state_dict(), keep_empty_nodes=True, sep='/')
+      for tree in (train_state, axes)
+    )
+    fitting = {
+      name: self._fitting(spec, shapes[name]) for name, spec in flat.items()
+    }
+    return axes.restore_state(unflatten_dict(fitting, sep='/'))
+
+  def _fitting(self, spec: Any, array: Any) -> Any:
+    if not isinstance(spec, PartitionSpec):
+      return spec  # Nothing, or nothing to divide.
+
+    def parts(axes: MeshAxes) -> int:
+      names = (axes,) if isinstance(axes, str) else axes or ()
+      return math.prod(self.mesh.shape[name] for name in names)
+
+    sizes = zip(spec, array.shape, strict=False)
+    return PartitionSpec(
+      *(axes if size % parts(axes) == 0 else None for axes, size in sizes)
+    )
 
 
 class _UnitModel(models.BaseModel):

@@ -458,3 +458,52 @@ def test_saved_weights_are_read_by_plain_orbax(adapter, tmp_path):
   restored = ocp.PyTreeCheckpointer().restore(f'{path}/state')
   assert restored['state']['step'] == 0
   jax.tree.map(np.testing.assert_array_equal, restored['target'], params)
+
+
+@ignore_t5x
+@pytest.mark.parametrize('name', ['etcsum_tiny', 'bertsum_tiny'])
+def test_any_number_of_partitions_computes_the_same(name, adapter, sgd):
+  """On eight devices; t5x itself would make all of them one model."""
+  utils = importlib.import_module('t5x.utils')
+  batch, losses, kinds = random_batch(), [], []
+  kind = find_config(name)
+  if kind.stepwise:
+    model = stepwise_model(adapter, sgd, name)
+  else:
+    sizes = {'max_units': 7, 'loss_terms': 5}
+    model = adapter.ExtractiveModel(without_dropout(name), sgd, **sizes)
+  for parts in (1, 2, 4, 8):
+    partitioner = adapter.Partitioner(
+      num_partitions=parts, logical_axis_rules=adapter.logical_axis_rules()
+    )
+    assert dict(partitioner.mesh.shape) == {'data': 8 // parts, 'model': parts}
+    initializer = utils.TrainStateInitializer(
+      optimizer_def=sgd,
+      init_fn=model.get_initial_variables,
+      input_shapes=DATA,
+      partitioner=partitioner,
+    )
+    axes = initializer.train_state_axes
+    state = initializer.from_scratch(jax.random.key(1))
+    loss = partitioner.partition(
+      lambda params: model.loss_fn(params, batch, None)[0],
+      in_axis_resources=(axes.params,),
+      out_axis_resources=None,
+    )
+    losses.append(float(loss(state.params)))
+    whole = [leaf.sharding.is_fully_replicated for leaf in _tables(state)]
+    kinds.append(any(whole))
+  np.testing.assert_allclose(losses, losses[0], rtol=1e-5)
+  assert kinds == [True, False, False, False]
+
+
+def _tables(state):
+  """The large ones: no number of partitions leaves them whole."""
+  leaves = jax.tree.leaves(state.params)
+  return [leaf for leaf in leaves if leaf.ndim == 2 and leaf.shape[0] > 10_000]
+
+
+@ignore_t5x
+def test_partitions_must_divide_the_devices(adapter):
+  with pytest.raises(InputError, match='is 3, must divide the 8 devices'):
+    _ = adapter.Partitioner(num_partitions=3).mesh
