@@ -8,7 +8,7 @@ import typer
 from stepwise.cli._options import Html
 from stepwise.cli._output import check_folder, save_page
 
-Run = Annotated[Path, typer.Argument(help='OUTPUT of `stepwise train`.')]
+Run = Annotated[str, typer.Argument(help='OUTPUT of `stepwise train`.')]
 Picture = Annotated[
   Path | None, typer.Option(help='Draw the curves: a .png, .svg or .pdf file.')
 ]

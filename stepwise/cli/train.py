@@ -5,6 +5,7 @@ import dataclasses
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,17 +36,21 @@ if TYPE_CHECKING:
     TrainResult,
   )
 
+# Not paths: of `gs://bucket/run` they would make a folder on this machine.
 Records = Annotated[
-  Path | None,
+  str | None,
   typer.Argument(
-    help='From `stepwise data build`, or `data realize` for a realizer.'
+    help='From `stepwise data build`, or `data realize` for a realizer; a'
+    ' pattern of files, here or in gs://.'
   ),
 ]
 Output = Annotated[
-  Path | None,
-  typer.Option(help='Folder of the run; an unfinished one continues.'),
+  str | None,
+  typer.Option(
+    help='Folder of the run, or gs://...; an unfinished one continues.'
+  ),
 ]
-Validation = Annotated[Path | None, typer.Option(help='Validation records.')]
+Validation = Annotated[str | None, typer.Option(help='Validation records.')]
 Steps = Annotated[int | None, typer.Option(min=1, help='Updates.')]
 LearningRate = Annotated[float | None, typer.Option(help='Default: 1e-4.')]
 Sizes = Annotated[
@@ -183,7 +188,7 @@ def train(
   if init is not None:
     initial, run = _start(init, run)
   result = _load(run, output) if export else _train(run, output, initial)
-  _save(run, result, output / 'bundle', tokenizer)
+  _publish(run, result, output, tokenizer)
 
 
 def _sizes(given: list[str]) -> dict[str, Any]:
@@ -309,17 +314,20 @@ def _check_records(config: 'TrainConfig', tokenizer: str) -> None:
 
 def _origin_of_records(config: 'TrainConfig') -> tuple[str, str]:
   """The tokeniser of records, and the table; empty where they do not say."""
+  from stepwise.training import local_files
+
   if _writes(config):
     from stepwise.realization import load_examples
 
-    return load_examples(config.input.train)[1], ''
+    return load_examples(local_files(config.input.train)[0])[1], ''
   from stepwise.data import load_records
 
-  record, _ = next(load_records(config.input.train), (None, None))
+  first = local_files(config.input.train)[0]
+  record, _ = next(load_records(first), (None, None))
   return (record.tokenizer, record.table) if record else ('', '')
 
 
-def _train(config: 'TrainConfig', output: Path, initial: Any) -> 'TrainResult':
+def _train(config: 'TrainConfig', output: str, initial: Any) -> 'TrainResult':
   from stepwise.training import DivergenceError, PreemptionError, train
 
   with _progress(config.steps) as on_step:
@@ -362,7 +370,7 @@ def _start(init: Path, config: 'TrainConfig') -> tuple[Any, 'TrainConfig']:
   return bundle.variables['params'], config
 
 
-def _load(config: 'TrainConfig', output: Path) -> 'TrainResult':
+def _load(config: 'TrainConfig', output: str) -> 'TrainResult':
   from stepwise.training import load_trained
 
   return load_trained(config, output, _task(config))
@@ -404,9 +412,13 @@ def _lasting(config: 'TrainConfig', result: 'TrainResult') -> tuple[Any, Any]:
 def _planner_file(model: 'ModelConfig', records: str) -> dict[str, str]:
   """What a planner must remember: the table it reads, and its longest plan."""
   from stepwise.data import load_records
+  from stepwise.training import local_files
 
-  labelled = load_records(records)
-  known = [(record.table, len(oracle)) for record, oracle in labelled]
+  known = [
+    (record.table, len(oracle))
+    for file in local_files(records)
+    for record, oracle in load_records(file)
+  ]
   if not known or not known[0][0]:
     return {}
   from stepwise.planning import OPTIONS_FILE, default_options
@@ -439,21 +451,41 @@ def _schema_file(table: str, records: str) -> dict[str, str]:
   return {FORM_FILE: form.to_json()}
 
 
-def _save(
-  config: 'TrainConfig', result: 'TrainResult', folder: Path, tokenizer: str
+def _publish(
+  config: 'TrainConfig', result: 'TrainResult', output: str, tokenizer: str
 ) -> None:
+  """Writes the bundle into the folder of the run, wherever that is."""
   import jax
+  from etils import epath
 
   if jax.process_index():
     return
+  target = epath.Path(output) / 'bundle'
+  if '://' not in output:
+    _save(config, result, Path(target), tokenizer)
+  else:
+    with tempfile.TemporaryDirectory() as folder:
+      made = Path(folder) / 'bundle'
+      _save(config, result, made, tokenizer)
+      for file in sorted(p for p in made.rglob('*') if p.is_file()):
+        name = target / file.relative_to(made).as_posix()
+        name.parent.mkdir(parents=True, exist_ok=True)
+        name.write_bytes(file.read_bytes())
+  print(f'{target}: step {result.step}')
+
+
+def _save(
+  config: 'TrainConfig', result: 'TrainResult', folder: Path, tokenizer: str
+) -> None:
   facts = dataclasses.asdict(config.optimizer) | {'steps': config.steps}
   card = f'Trained by `stepwise train`; step {result.step} of {facts}.'
   model, params = _lasting(config, result)
   if _writes(config):
     from stepwise.realization import load_examples
     from stepwise.realization.learned import save_realizer
+    from stepwise.training import local_files
 
-    _, _, format = load_examples(config.input.train)
+    _, _, format = load_examples(local_files(config.input.train)[0])
     options = {'tokenizer': tokenizer, 'card': card}
     save_realizer(folder, model, params, format, **options)
   else:
@@ -471,4 +503,3 @@ def _save(
       decoding=predict if measured or predict != PredictConfig() else None,
       files=_planner_file(model, config.input.train),
     )
-  print(f'{folder}: step {result.step}')

@@ -37,6 +37,7 @@ from stepwise.training import (
   TrainingTask,
   Validation,
   decoding_mesh,
+  local_files,
   resolve_model,
   restack,
   sum_of_processes,
@@ -279,7 +280,9 @@ def _as_text(tokens: Int[np.ndarray, ' length']) -> str:
 
 
 def _load(path: str, model: ModelConfig) -> list[Example]:
-  examples, tokenizer, _ = load_examples(path)
+  parts = [load_examples(file) for file in local_files(path)]
+  examples = [example for part in parts for example in part[0]]
+  tokenizer = parts[0][1]
   for example in examples:
     largest = max(example.inputs.max(), example.targets.max())
     if largest >= model.vocab:

@@ -38,6 +38,7 @@ from stepwise.training._history import (
   read_history,
   sparkline,
 )
+from stepwise.training._input import local_files
 from stepwise.training._loop import (
   DivergenceError,
   PreemptionError,
@@ -99,6 +100,7 @@ __all__ = [
   'dry_run',
   'load_gin',
   'load_trained',
+  'local_files',
   'lower_update',
   'make_optimizer',
   'make_schedule',

@@ -4,6 +4,7 @@ Command-line flags and gin files both end here; nothing else configures a run.
 """
 
 import dataclasses
+import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from etils import epath
 
 from stepwise import _files
 from stepwise._errors import InputError
+from stepwise._extras import needs
 from stepwise.data import Buckets
 from stepwise.inference import PredictConfig
 from stepwise.layers import choose_products, with_products
@@ -326,6 +328,13 @@ def check_same_run(config: TrainConfig, path: epath.Path) -> None:
 
 def is_local(path: epath.Path) -> bool:
   return '://' not in str(path)
+
+
+def check_bucket(path: epath.Path) -> None:
+  """Before the first update, not when the first checkpoint is to be deleted."""
+  if str(path).startswith('gs://'):
+    with needs('gcs', f'a run in {path}'):
+      importlib.import_module('google.cloud.storage')
 
 
 def write_text(path: epath.Path, text: str) -> None:

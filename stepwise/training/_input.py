@@ -68,11 +68,17 @@ def load_labelled(pattern: str, config: ModelConfig) -> Sequence[Labelled]:
 
 def local_files(pattern: str) -> list[Path]:
   """Files that match, in the order of their names; copied from a bucket."""
-  if '://' not in pattern:
-    found = sorted(glob.glob(pattern)) if glob.has_magic(pattern) else [pattern]
-    if not found:
-      raise InputError(f'{pattern}: no such file.')
-    return [Path(name) for name in found]
+  if '://' in pattern:
+    return list(_copied_files(pattern))
+  found = sorted(glob.glob(pattern)) if glob.has_magic(pattern) else [pattern]
+  if not found:
+    raise InputError(f'{pattern}: no such file.')
+  return [Path(name) for name in found]
+
+
+@functools.cache
+def _copied_files(pattern: str) -> tuple[Path, ...]:
+  """Once in a process."""
   path = epath.Path(pattern)
   files = sorted(path.parent.glob(path.name))
   if not files:
@@ -80,7 +86,7 @@ def local_files(pattern: str) -> list[Path]:
   folder = Path(tempfile.mkdtemp(prefix='stepwise-records-'))
   for file in files:
     file.copy(folder / file.name)
-  return [folder / file.name for file in files]
+  return tuple(folder / file.name for file in files)
 
 
 class Examples:

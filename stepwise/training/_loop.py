@@ -18,7 +18,12 @@ from stepwise import _runtime
 from stepwise._errors import InputError
 from stepwise.layers import choose_products, on_mesh
 from stepwise.models import Loss
-from stepwise.training._config import TrainConfig, check_same_run, write_text
+from stepwise.training._config import (
+  TrainConfig,
+  check_bucket,
+  check_same_run,
+  write_text,
+)
 from stepwise.training._input import Arrays
 from stepwise.training._mesh import (
   choose_mesh,
@@ -205,6 +210,7 @@ def make_programs(
 
 
 def _claim(config: TrainConfig, folder: epath.Path) -> None:
+  check_bucket(folder)
   if jax.process_index() == 0:
     folder.mkdir(parents=True, exist_ok=True)
     check_same_run(config, folder / 'config.json')
