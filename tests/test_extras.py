@@ -113,5 +113,6 @@ def test_extras_are_those_of_the_package():
   project = tomllib.loads((ROOT / 'pyproject.toml').read_text())['project']
   listed = project['optional-dependencies']
   assert set(_extras.EXTRAS) <= set(listed)
-  for extra in _extras.EXTRAS:
+  # Tests have no bucket of Google's: a folder stands in for it.
+  for extra in set(_extras.EXTRAS) - {'gcs'}:
     assert extra in listed['dev'][0]
