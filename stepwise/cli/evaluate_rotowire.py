@@ -36,13 +36,16 @@ def evaluate_rotowire(
   games: Games,
   references: References = None,
   skip: Skip = 0,
-  extractor: ExtractorName = 'lookup',
+  extractor: ExtractorName = 'ensemble',
   save_json: SaveJson = None,
 ) -> None:
   """Scores generated texts or content plans about Rotowire games.
 
   RG: relations that the table supports. CS and CO: the relations, and their
-  order, of the human summaries. Predictions are in the order of the games:
+  order, of the human summaries; `strict` compares names as strings, as the
+  field's public script does, and number words as digits, `raw` number words as
+  strings too, `table` what names and words mean. Predictions are in the order
+  of the games:
   texts, one a line of a .txt file or under `prediction` in JSON lines; plans,
   under `plan` in JSON lines, sentences of (entity, value, type); relations of
   the field's extractors, entity|value|type, in a file named *tuples.txt.
@@ -81,17 +84,16 @@ def _table(scores: 'RotowireScores', name: str) -> 'Table':
       f'{scores.reference_extractor}'
     ),
   )
-  rg, cs = scores.rg, scores.cs
-  columns = {
-    'RG #': rg and rg.count,
-    'RG P%': rg and rg.precision,
-    'CS P%': cs.precision,
-    'CS R%': cs.recall,
-    'CS F1%': cs.f1,
-    'CO%': scores.co,
-    'BLEU': scores.bleu and scores.bleu.score,
-  }
-  for header in columns:
+  table.add_column('names and amounts')
+  for header in ('RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU'):
     table.add_column(header, justify='right')
-  table.add_row(*('-' if v is None else f'{v:.2f}' for v in columns.values()))
+  rg, bleu = scores.rg, scores.bleu and scores.bleu.score
+  for name, cs, co in (
+    ('strict', scores.strict.cs, scores.strict.co),
+    ('raw', scores.raw.cs, scores.raw.co),
+    ('table', scores.cs, scores.co),
+  ):
+    generated = (rg.count, rg.precision) if rg else (None, None)
+    cells = (*generated, cs.precision, cs.recall, cs.f1, co, bleu)
+    table.add_row(name, *('-' if v is None else f'{v:.2f}' for v in cells))
   return table

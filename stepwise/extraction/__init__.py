@@ -23,6 +23,7 @@ from stepwise.extraction._oracle import (
   oracle_plan,
   planned_sentences,
   stated_relations,
+  stated_strings,
 )
 from stepwise.extraction._outputs import Outputs, parse_tuple, read_outputs
 from stepwise.extraction._statistics import (
@@ -31,6 +32,7 @@ from stepwise.extraction._statistics import (
   PlanStatistics,
   plan_statistics,
 )
+from stepwise.extraction._strict import Matched, strict_scores
 from stepwise.extraction._text import (
   Number,
   find_numbers,
@@ -48,6 +50,7 @@ __all__ = [
   'Candidate',
   'Extraction',
   'Extractor',
+  'Matched',
   'Mention',
   'Number',
   'Outputs',
@@ -69,5 +72,7 @@ __all__ = [
   'read_sentences',
   'sentence_tokens',
   'stated_relations',
+  'stated_strings',
+  'strict_scores',
   'tokenize',
 ]

@@ -56,7 +56,19 @@ _MARGINS = frozenset(
   }
 )
 # In a sentence of averages and sums, numbers are of no single game or player.
-_AGGREGATE = re.compile(r'\b(?:averag\w*|combin\w*|last|previous)\b', re.I)
+_AGGREGATE = re.compile(
+  r'\b(?:averag\w*|combin\w*|last|previous|past|history|respectively'
+  r'|per game|prior to|followed up|following up|follow up)\b',
+  re.I,
+)
+# Words before or after a number that is a bound, or of a part of the game.
+_BOUNDING = frozenset({'than', 'least', 'most', 'another', 'straight', 'other'})
+_PARTIAL = frozenset(
+  {
+    *('half', 'halftime', 'shy', 'short', 'more', 'fewer', 'less', 'plus'),
+    *('stretch', 'period', 'overtime', 'straight', 'plateau', 'span'),
+  }
+)
 _THREE = frozenset(
   {
     *('three', '3', 'threes', '3Pt', '3PT', 'beyond', 'arc', 'deep'),
@@ -71,6 +83,8 @@ _QUARTERS = {
   )
   for word in words.split()
 }
+# Right before a number of points, whatever follows.
+_SCORED = tuple((verb,) for verb in ('scored', 'scoring', 'score', 'dropped'))
 # After a number that stands alone.
 _BARE = frozenset({'.', 'each', 'apiece', 'off', 'on', 'in', 'more'})
 # Words after a number that may name its statistic.
@@ -103,13 +117,28 @@ def implied_statistic(
   `Hill led all scorers with 31.` None if words after it make it no statistic.
   """
   _, phrase = _words_after(tokens, number, following)
-  is_bare = not phrase or phrase[0] in _BARE
+  is_scored = tuple(tokens[number.start - 1 : number.start]) in _SCORED
+  is_bare = not phrase or phrase[0] in _BARE or is_scored
   return (_verb_before(tokens, number) or 'PTS') if is_bare else None
 
 
 def is_aggregate(tokens: Sequence[str]) -> bool:
   """Whether a sentence speaks of averages, sums or other games."""
   return _AGGREGATE.search(' '.join(tokens)) is not None
+
+
+def is_summed(words: Sequence[str]) -> bool:
+  """Whether words between a name and an amount make it an average or a sum."""
+  return any(word.lower().startswith(('averag', 'combin')) for word in words)
+
+
+def is_partial(
+  tokens: Sequence[str], number: Number, following: Number | None
+) -> bool:
+  """Whether a number bounds an amount, or is of a part of the game."""
+  after, _ = _words_after(tokens, number, following)
+  before = tokens[max(number.start - 2, 0) : number.start]
+  return bool(_BOUNDING.intersection(before) or _PARTIAL.intersection(after))
 
 
 def shooting_scope(words: Sequence[str]) -> str:
@@ -180,12 +209,11 @@ def _refine(
 def _refine_points(
   phrase: list[str], position: int, after: list[str]
 ) -> tuple[str, ...]:
-  quarter = quarter_cue(after[:_REACH])
-  if quarter:
-    return (quarter,)
   following = phrase[position + 1 : position + 2]
   is_margin = phrase[position] == 'point' and _MARGINS.intersection(following)
-  return () if is_margin or following == ['per'] else ('PTS',)
+  if is_margin or following == ['per']:
+    return ()
+  return (quarter_cue(after[:_REACH]) or 'PTS',)
 
 
 def _verb_before(tokens: Sequence[str], number: Number) -> str | None:

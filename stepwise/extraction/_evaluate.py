@@ -14,8 +14,9 @@ from stepwise.evaluation import (
   relation_generation,
 )
 from stepwise.extraction._extractors import find_extractor
-from stepwise.extraction._oracle import stated_relations
+from stepwise.extraction._oracle import stated_strings
 from stepwise.extraction._outputs import Outputs
+from stepwise.extraction._strict import Matched, strict_scores
 from stepwise.extraction._text import tokenize
 from stepwise.rotowire import Game, game_table, planned_relations
 from stepwise.tables import Relation
@@ -32,7 +33,10 @@ class RotowireScores:
     extractor: of the predictions' relations.
     reference_extractor: of the references' relations.
     rg: None for plans, whose entries are the table's own.
-    cs, co: content selection and ordering.
+    cs, co: content selection and ordering, names and amounts being those of
+      the table.
+    strict, raw: the same as the field's public script has them, with number
+      words as digits, and with strings as they are.
     bleu: only of texts against the games' summaries.
   """
 
@@ -43,6 +47,8 @@ class RotowireScores:
   rg: RelationGeneration | None
   cs: ContentSelection
   co: float
+  strict: Matched
+  raw: Matched
   bleu: Bleu | None
 
   def to_dict(self) -> dict:
@@ -66,8 +72,8 @@ def evaluate_outputs(
     extractor: a name that `find_extractor` knows, for whatever is text.
   """
   truth = references or _summaries(games)
-  stated = _relations(predictions, games, extractor)
-  wanted = _relations(truth, games, extractor)
+  stated, said = _relations(predictions, games, extractor)
+  wanted, written = _relations(truth, games, extractor)
   return RotowireScores(
     games=len(games),
     kind=predictions.kind,
@@ -76,6 +82,8 @@ def evaluate_outputs(
     rg=None if predictions.kind == 'plan' else _generation(stated, games),
     cs=content_selection(stated, wanted),
     co=content_ordering(stated, wanted),
+    strict=strict_scores(said, written),
+    raw=strict_scores(said, written, words_as_digits=False),
     bleu=_bleu(predictions, truth),
   )
 
@@ -91,12 +99,20 @@ def _summaries(games: Sequence[Game]) -> Outputs:
 
 def _relations(
   outputs: Outputs, games: Sequence[Game], extractor: str
-) -> list[list[Relation]]:
-  if outputs.kind == 'text':
-    extract = find_extractor(extractor)
-    pairs = zip(outputs.texts, games, strict=True)
-    return [stated_relations(text, game, extract) for text, game in pairs]
-  return [planned_relations(plan) for plan in outputs.plans]
+) -> tuple[list[list[Relation]], list[list[Relation]]]:
+  """In the words of the table, and as strings."""
+  if outputs.kind != 'text':
+    relations = [planned_relations(plan) for plan in outputs.plans]
+    return relations, [*map(list, outputs.strings)] or relations
+  extract = find_extractor(extractor)
+  pairs = [
+    stated_strings(text, game, extract)
+    for text, game in zip(outputs.texts, games, strict=True)
+  ]
+  relations, strings = (
+    [[pair[side] for pair in found] for found in pairs] for side in (0, 1)
+  )
+  return relations, strings
 
 
 def _extractor_name(outputs: Outputs, extractor: str) -> str:

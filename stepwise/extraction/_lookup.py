@@ -2,7 +2,7 @@
 
 A number is a statistic by the words beside it, and belongs to whom the table
 gives it. What no entry supports is still a claim, of the entity named last
-before it, if its cue leaves no doubt.
+before it: whoever writes it is not spared.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,8 @@ from stepwise.extraction._cues import (
   cued_statistics,
   implied_statistic,
   is_aggregate,
+  is_partial,
+  is_summed,
   quarter_cue,
   shooting_scope,
 )
@@ -22,9 +24,21 @@ from stepwise.tables import Relation
 
 # What a player is said to have, and a team, even if the table disagrees.
 _CLAIMS = {
-  'player': frozenset({'PTS', 'REB', 'AST', 'STL', 'BLK', 'MIN'}),
-  'team': frozenset({'FG_PCT', 'FG3_PCT', 'FT_PCT'}),
+  'player': frozenset(
+    {
+      *('PTS', 'REB', 'AST', 'STL', 'BLK', 'MIN', 'OREB', 'DREB', 'TO', 'PF'),
+      *('FGM', 'FGA', 'FG3M', 'FG3A', 'FTM', 'FTA'),
+    }
+  ),
+  'team': frozenset(
+    {
+      *('FG_PCT', 'FG3_PCT', 'FT_PCT', 'REB', 'AST', 'TOV'),
+      *('PTS_QTR1', 'PTS_QTR2', 'PTS_QTR3', 'PTS_QTR4'),
+    }
+  ),
 }
+# A final score; what is less may be a lead or a quarter.
+_LEAST_SCORE = 60
 _SHOOTING = ('FG', 'FG3', 'FT')
 _CONTESTS = {'rebound': 'REB', 'assist': 'AST', 'turnover': 'TOV'}
 
@@ -104,6 +118,10 @@ class _Reading:
       return None
     if rest and rest[0] in ('FG', '3Pt', '3PT', 'FT', 'shooting'):
       return self._shooting(first, second)
+    if rest and rest[0] == 'from':
+      shot = self._shooting(first, second)
+      if all(supported for *_, supported in shot):
+        return shot
     return self._record(first, second) or self._score(first, second)
 
   def _shooting(self, made: Number, tried: Number) -> list[_Found]:
@@ -119,20 +137,33 @@ class _Reading:
         ]
         if all(supported for *_, supported in found):
           return found
-    return []
+    return self._shooting_claim(made, tried, scope)
+
+  def _shooting_claim(
+    self, made: Number, tried: Number, scope: str
+  ) -> list[_Found]:
+    mention = self._claimant(made)
+    if mention is None or mention.kind != 'player':
+      return []
+    return [
+      self._found(made, mention, f'PLAYER-{scope}M'),
+      self._found(tried, mention, f'PLAYER-{scope}A'),
+    ]
 
   def _record(self, wins: Number, losses: Number) -> list[_Found]:
-    """Wins and losses; in brackets after a team, one that fits is enough."""
+    """Wins and losses; in brackets right after a team, right or wrong."""
     before = self._tokens[: wins.start][-1:]
     after = self._tokens[losses.end :][:1]
-    needed = 1 if (before, after) == (('(',), (')',)) else 2
+    in_brackets = (before, after) == (('(',), (')',))
     for mention in self._nearest(wins):
       if mention.kind == 'team':
         found = [
           self._found(wins, mention, 'TEAM-WINS'),
           self._found(losses, mention, 'TEAM-LOSSES'),
         ]
-        if sum(supported for *_, supported in found) >= needed:
+        fitting = sum(supported for *_, supported in found)
+        claimed = mention.end == wins.start - 1 and not mention.pronoun
+        if (in_brackets and (fitting or claimed)) or fitting == 2:
           return found
     return []
 
@@ -151,7 +182,22 @@ class _Reading:
             )
             for mention in self._nearest_of(entity, number)
           ]
-    return []
+    return self._score_claim(first, second)
+
+  def _score_claim(self, first: Number, second: Number) -> list[_Found]:
+    """`The Herons beat the Comets 140 - 92`: of the two named before."""
+    teams = [
+      m
+      for m in self._mentions
+      if m.kind == 'team' and not m.pronoun and m.end <= first.start
+    ]
+    pair = list({m.entity: m for m in teams}.values())
+    if len(pair) != 2 or min(first.value, second.value) < _LEAST_SCORE:
+      return []
+    return [
+      self._found(number, mention, 'TEAM-PTS')
+      for number, mention in zip((first, second), pair, strict=True)
+    ]
 
   def _contests(self) -> list[str]:
     """What the teams may be compared by, points at last."""
@@ -182,6 +228,7 @@ class _Reading:
       (mention, found)
       for mention in self._nearest(number)
       if (found := self._found(number, mention, _type(mention, statistic)))[-1]
+      and not is_summed(self._tokens[mention.end : number.start])
     ]
     if not fitting:
       return []
@@ -190,13 +237,25 @@ class _Reading:
     return sorted(chosen.values(), key=lambda found: found[1])
 
   def _claim(self, number: Number, statistic: str) -> list[_Found]:
-    """What the table does not say: only of the one named last, by name."""
+    """What the table does not say."""
+    mention = self._claimant(number)
+    if mention is None or statistic not in _CLAIMS[mention.kind]:
+      return []
+    return [self._found(number, mention, _type(mention, statistic))]
+
+  def _claimant(self, number: Number) -> Mention | None:
+    """Whoever was named last before a number, in this sentence or not.
+
+    Nobody where the sentence speaks of averages, sums, other games or a part
+    of this one.
+    """
     before = [m for m in self._mentions if m.end <= number.start]
-    if not before or before[-1].pronoun or is_aggregate(self._tokens):
-      return []
-    if statistic not in _CLAIMS[before[-1].kind]:
-      return []
-    return [self._found(number, before[-1], _type(before[-1], statistic))]
+    later = (n for n in self._numbers if n.start > number.start)
+    if is_aggregate(self._tokens) or is_partial(
+      self._tokens, number, next(later, None)
+    ):
+      return None
+    return before[-1] if before else None
 
   def _nearest(self, number: Number) -> list[Mention]:
     """Mentions before a number, the last first, then those after it."""

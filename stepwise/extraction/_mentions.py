@@ -1,5 +1,6 @@
 """Who a sentence speaks of: names of teams and players, pronouns, the date."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -33,6 +34,9 @@ _ALIASES = {
   'LA': ('Los Angeles', 'L.A.'),
   'Los Angeles': ('LA', 'L.A.'),
 }
+_SHORT_FORMS = frozenset({'Sixers', 'Cavs', 'Mavs', 'Wolves'})
+# Of a surname, where texts leave it out.
+_SUFFIX = re.compile(r' (?:Jr\.?|Sr\.?|II|III|IV)$')
 _PLAYER_PRONOUNS = frozenset({'he', 'him', 'his', 'himself'})
 _TEAM_PRONOUNS = frozenset({'they', 'them', 'their', 'themselves', 'its'})
 
@@ -88,19 +92,18 @@ class _Memory:
     return next((name for name in names if name.kind == kind), None)
 
   def choose(self, names: Sequence[_Name]) -> _Name | None:
-    """The only one of the names, or the one that was named last."""
-    if len(names) == 1:
-      return names[0]
+    """The one that was named last, or the likeliest of the names."""
     by_entity = {name.entity: name for name in names}
     last = next((e for e in reversed(self._named) if e in by_entity), None)
-    return by_entity[last] if last else None
+    return by_entity[last] if last else _likeliest(names)
 
 
 def read_sentences(text: str, game: Game) -> list[AnnotatedSentence]:
   """Sentences with mentions of the game's teams, players and date.
 
   Players are found by full name, surname or first name, teams by city, name or
-  both; a name that two of the game share is that of the one named last. `he` is
+  both; a name that two of the game share is that of the one named last, or of
+  the team, or of the first in the table whose surname it is. `he` is
   the last player named before, `they` the last team. Where nobody was named
   before, such words are left alone.
   """
@@ -119,10 +122,41 @@ def read_sentences(text: str, game: Game) -> list[AnnotatedSentence]:
   return sentences
 
 
+def without_strangers(sentence: AnnotatedSentence) -> AnnotatedSentence:
+  """Only whom the sentence names in full, and `he` where it names him.
+
+  The field's extractors know nobody else, so its scores are of such sentences:
+  no short forms of teams, and no `they`, who may be anybody.
+  """
+  named = {m.entity for m in sentence.mentions if not m.pronoun}
+  return sentence._replace(
+    mentions=tuple(
+      mention
+      for mention in sentence.mentions
+      if not _is_short_form(mention, sentence.tokens)
+      and not (mention.pronoun and mention.kind == 'team')
+      and mention.entity in named
+    )
+  )
+
+
+def _is_short_form(mention: Mention, tokens: Sequence[str]) -> bool:
+  return tokens[mention.end - 1] in _SHORT_FORMS
+
+
 def find_entity(text: str, game: Game) -> str | None:
-  """The one team or player that a name stands for, by any of their names."""
-  names = _lexicon(game).get(_key(tokenize(text)), ())
-  return names[0].entity if len(names) == 1 else None
+  """The team or player that a name most likely stands for."""
+  name = _likeliest(_lexicon(game).get(_key(tokenize(text)), ()))
+  return name.entity if name else None
+
+
+def _likeliest(names: Sequence[_Name]) -> _Name | None:
+  """As the field resolves a name: a team, a surname, an only first name."""
+  if len(names) == 1:
+    return names[0]
+  teams = (name for name in names if name.kind == 'team')
+  surnames = (name for name in names if SECOND_NAME in name.types)
+  return next(teams, None) or next(surnames, None)
 
 
 def _mentions(
@@ -206,9 +240,13 @@ def _names(player: Player) -> dict[str, _Name]:
     return _Name(player.entity, 'player', types)
 
   first, second = player.first_name, player.second_name
+  surnames = dict.fromkeys((second, _SUFFIX.sub('', second)))
   return {
     first: name(FIRST_NAME),
-    second: name(SECOND_NAME),
-    f'{first} {second}': name(FIRST_NAME, SECOND_NAME),
+    **{surname: name(SECOND_NAME) for surname in surnames},
+    **{
+      f'{first} {surname}': name(FIRST_NAME, SECOND_NAME)
+      for surname in surnames
+    },
     player.entity: name(FIRST_NAME, SECOND_NAME),
   }

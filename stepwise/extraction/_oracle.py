@@ -6,6 +6,7 @@ from stepwise.extraction._mentions import (
   AnnotatedSentence,
   Mention,
   read_sentences,
+  without_strangers,
 )
 from stepwise.rotowire import DATE, MATCH, Game
 from stepwise.tables import Plan, Relation
@@ -46,9 +47,34 @@ def planned_sentences(
 def stated_relations(
   text: str, game: Game, extractor: Extractor = lookup_relations
 ) -> list[Relation]:
-  """Relations that a text states, true or not: what RG, CS and CO compare."""
-  sentences = read_sentences(text, game)
-  return [found.relation for found in extractor(sentences, game)]
+  """Relations that a text states, true or not: what RG, CS and CO compare.
+
+  As in the field, of whoever is named in the same sentence: `he` is nobody in a
+  sentence without a name.
+  """
+  return [relation for relation, _ in stated_strings(text, game, extractor)]
+
+
+def stated_strings(
+  text: str, game: Game, extractor: Extractor = lookup_relations
+) -> list[tuple[Relation, Relation]]:
+  """The same, each beside its name and amount as the text writes them.
+
+  Whoever a pronoun stands for is written as in the table.
+  """
+  sentences = [*map(without_strangers, read_sentences(text, game))]
+  pairs = []
+  for found in extractor(sentences, game):
+    tokens, (start, end, *_) = sentences[found.sentence].tokens, found.mention
+    words = Relation(
+      found.relation.entity
+      if found.mention.pronoun
+      else ' '.join(tokens[start:end]),
+      ' '.join(tokens[found.number.start : found.number.end]),
+      found.relation.type,
+    )
+    pairs.append((found.relation, words))
+  return pairs
 
 
 def _names(mention: Mention, game: Game) -> list[tuple[int, int, Relation]]:

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,16 +23,28 @@ Row = TypeVar('Row')
 class Outputs:
   """What a system wrote about games, in their order: texts, or plans.
 
-  Plans of extracted relations (`tuples`) have one sentence.
+  Plans of extracted relations (`tuples`) have one sentence, and `strings`, the
+  same as the file writes them.
   """
 
   kind: str
   texts: tuple[str, ...] = ()
   plans: tuple[Plan, ...] = ()
+  strings: tuple[tuple[Relation, ...], ...] = ()
 
   def after(self, games: int) -> 'Outputs':
     """Without those about the first games."""
-    return Outputs(self.kind, self.texts[games:], self.plans[games:])
+    return self.only(range(games, max(len(self.texts), len(self.plans))))
+
+  def only(self, places: Sequence[int]) -> 'Outputs':
+    """Those about the games at these places."""
+
+    def chosen(column: tuple[Row, ...]) -> tuple[Row, ...]:
+      return tuple(column[place] for place in places) if column else ()
+
+    return Outputs(
+      self.kind, chosen(self.texts), chosen(self.plans), chosen(self.strings)
+    )
 
 
 def read_outputs(
@@ -45,11 +56,14 @@ def read_outputs(
   string or a list of strings. Plans: `.jsonl` with `plan`, a list of sentences
   of `[entity, value, type]`. Relations, as the field's extractors write them: a
   name ending in `tuples.txt`, lines of `entity|value|type`, a blank line
-  before every game.
+  before every game; or a JSON list of lists of objects with `entity_text`,
+  `value_text` and `type`.
   """
   path = Path(path)
+  if '.json' in path.suffixes:
+    return _tuples(_read_records(path, games), games)
   if path.name.endswith('tuples.txt'):
-    return Outputs('tuples', plans=tuple(_read_tuples(path, games)))
+    return _tuples(_read_tuples(path, games), games)
   lines = _lines(path)
   if '.txt' in path.suffixes:
     _check_count(path, lines, games, 'texts')
@@ -66,10 +80,18 @@ def parse_tuple(line: str, game: Game) -> Relation:
 
   Numbers become digits and names those of the table, if it has them.
   """
+  return _in_table_words(_split(line), game)
+
+
+def _split(line: str) -> Relation:
   parts = line.split('|')
   if len(parts) != 3:
     raise InputError(f'{line!r:.60} is not entity|value|type.')
-  entity, value, type = (part.strip() for part in parts)
+  return Relation(*(part.strip() for part in parts))
+
+
+def _in_table_words(strings: Relation, game: Game) -> Relation:
+  entity, value, type = strings
   number = parse_number(value)
   return Relation(
     find_entity(entity, game) or entity,
@@ -78,7 +100,17 @@ def parse_tuple(line: str, game: Game) -> Relation:
   )
 
 
-def _read_tuples(path: Path, games: Sequence[Game]) -> list[Plan]:
+def _tuples(
+  strings: Sequence[Sequence[Relation]], games: Sequence[Game]
+) -> Outputs:
+  plans = [
+    (tuple(_in_table_words(relation, game) for relation in relations),)
+    for relations, game in zip(strings, games, strict=True)
+  ]
+  return Outputs('tuples', (), tuple(plans), tuple(map(tuple, strings)))
+
+
+def _read_tuples(path: Path, games: Sequence[Game]) -> list[list[Relation]]:
   blocks: list[list[tuple[int, str]]] = []
   for number, line in enumerate(_lines(path), 1):
     if not line.strip():
@@ -88,12 +120,29 @@ def _read_tuples(path: Path, games: Sequence[Game]) -> list[Plan]:
     else:
       blocks[-1].append((number, line))
   _check_count(path, blocks, games, 'games')
-  plans = []
-  for block, game in zip(blocks, games, strict=True):
-    parser = partial(parse_tuple, game=game)
-    relations = [_parse(path, number, line, parser) for number, line in block]
-    plans.append((tuple(relations),))
-  return plans
+  return [
+    [_parse(path, number, line, _split) for number, line in block]
+    for block in blocks
+  ]
+
+
+def _read_records(path: Path, games: Sequence[Game]) -> list[list[Relation]]:
+  try:
+    rows = json.loads('\n'.join(_lines(path)))
+  except json.JSONDecodeError as error:
+    raise InputError(f'{path}: not JSON: {error}') from error
+  if not isinstance(rows, list):
+    raise InputError(f'{path}: a list with a list for every game is needed.')
+  _check_count(path, rows, games, 'games')
+  return [_parse_all(path, row, _record) for row in rows]
+
+
+def _record(fields: Any) -> Relation:
+  try:
+    parts = [fields[key] for key in ('entity_text', 'value_text', 'type')]
+    return _split('|'.join(parts))
+  except (KeyError, TypeError) as error:
+    raise InputError(f'{fields!r:.60} is not a relation: {error}.') from error
 
 
 def _text(row: Any) -> str:

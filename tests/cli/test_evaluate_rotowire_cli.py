@@ -30,11 +30,11 @@ def test_texts(games, tmp_path):
   result = run(texts, games, '--save-json', out)
   assert result.exit_code == 0, result.output
   assert 'out.txt: text on 1 games' in result.stdout
-  assert 'extractor of predictions: lookup' in ' '.join(result.stdout.split())
+  assert 'extractor of predictions: ensemble' in ' '.join(result.stdout.split())
   scores = json.loads(out.read_text())
   assert scores['cs'] == {'precision': 100, 'recall': 100, 'f1': 100}
   assert scores['co'] == 100
-  assert scores['extractor'] == 'lookup'
+  assert scores['extractor'] == 'ensemble'
   assert scores['bleu']['score'] == pytest.approx(100)
 
 
@@ -46,8 +46,14 @@ def test_plans(games, tmp_path):
   assert 'plan on 1 games' in result.stdout
   assert 'none: a plan' in result.stdout
   # Neither RG nor BLEU.
-  [row] = [line for line in result.stdout.splitlines() if '100.00' in line]
-  assert row.count('100.00') == 4 and row.count(' - ') == 3
+  rows = {
+    line.split()[1]: line
+    for line in result.stdout.splitlines()
+    if ' - ' in line
+  }
+  assert rows.keys() == {'strict', 'raw', 'table'}
+  assert all(row.count(' - ') == 3 for row in rows.values())
+  assert rows['table'].count('100.00') == 4
 
 
 def test_games_at_the_beginning_can_be_left_out(games, tmp_path):

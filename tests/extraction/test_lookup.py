@@ -82,8 +82,16 @@ def test_a_whole_summary(game):
       [(LUND, '31', 'PLAYER-PTS')],
     ),
     ('With 26 points , Quist led .', [(QUIST, '26', 'PLAYER-PTS')]),
-    # Nobody was named before by a surname that two share: Vey is left.
-    ('Vey watched as Abara had 11 points .', [(VEY, '11', 'PLAYER-PTS')]),
+    # A surname that two share, nobody named before: the first of the table.
+    ('Vey watched as Abara had 11 points .', [(ABARA, '11', 'PLAYER-PTS')]),
+    # Points by the verb alone, shots without `of`.
+    ('Quist scored 26 to lead them .', [(QUIST, '26', 'PLAYER-PTS')]),
+    (
+      'Lund shot 11 - 20 from the field .',
+      [(LUND, '11', 'PLAYER-FGM'), (LUND, '20', 'PLAYER-FGA')],
+    ),
+    # A sum, though each of them has eleven.
+    ('Vey and Deon Abara combined for 11 points .', []),
     # Not listed together: only the nearer of the two.
     (
       'Vey watched as Deon Abara had 11 points .',
@@ -105,12 +113,25 @@ def test_sentences(text, relations, game):
     ('Lund had 33 points .', [(LUND, '33', 'PLAYER-PTS')]),
     ('The Comets shot 50 percent .', [(COMETS, '50', 'TEAM-FG_PCT')]),
     ('The Comets ( 6 - 8 ) lost .', [(COMETS, '8', 'TEAM-LOSSES')]),
-    # Too uncertain: an average, a pronoun, no cue, a team's points.
+    (
+      'The Comets ( 5 - 8 ) lost .',
+      [(COMETS, '5', 'TEAM-WINS'), (COMETS, '8', 'TEAM-LOSSES')],
+    ),
+    ('Lund left . He had 33 points .', [(LUND, '33', 'PLAYER-PTS')]),
+    (
+      'The Herons beat the Comets 140 - 92 .',
+      [(HERONS, '140', 'TEAM-PTS')],
+    ),
+    (
+      'Lund was 9 - of - 21 from the field .',
+      [(LUND, '9', 'PLAYER-FGM'), (LUND, '21', 'PLAYER-FGA')],
+    ),
+    # Not of this game, not all of it, no cue, a team's points.
     ('Lund is averaging 33 points .', []),
-    ('Lund left . He had 33 points .', []),
+    ('Lund had 9 points by halftime .', []),
+    ('Lund had more than 33 points .', []),
     ('Lund led with 33 .', []),
     ('The Comets bench had 33 points .', []),
-    ('The Comets ( 5 - 8 ) lost .', []),
   ],
 )
 def test_claims_that_the_table_does_not_support(text, relations, game):

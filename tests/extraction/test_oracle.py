@@ -2,7 +2,12 @@
 
 import pytest
 
-from stepwise.extraction import oracle_plan, planned_sentences, stated_relations
+from stepwise.extraction import (
+  oracle_plan,
+  planned_sentences,
+  stated_relations,
+  stated_strings,
+)
 from stepwise.rotowire import parse_game, planned_relations
 from stepwise.tables import Relation
 from tests.rotowire.games import game_fields
@@ -74,3 +79,16 @@ def test_planning_only_relations(game):
   relations = planned_relations(oracle_plan(game))
   assert relations == stated_relations(game.summary, game)
   assert len(relations) == 15
+
+
+def test_scores_know_only_who_the_sentence_names():
+  game = parse_game(game_fields())
+  text = 'Lund left , but he had 31 points . He had 12 assists .'
+  assert stated_strings(text, game) == [
+    (
+      Relation('J.T. Lund', '31', 'PLAYER-PTS'),
+      Relation('J.T. Lund', '31', 'PLAYER-PTS'),
+    )
+  ]
+  [(_, words)] = stated_strings('Vey had eleven points .', game)
+  assert words == ('Vey', 'eleven', 'PLAYER-PTS')

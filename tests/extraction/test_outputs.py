@@ -57,6 +57,21 @@ def test_relations_of_the_field_in_the_words_of_the_table(tmp_path, games):
   )
 
 
+def test_relations_keep_their_strings(tmp_path, games):
+  content = '\nHerons|104|TEAM-PTS\nLund|thirty-one|PLAYER-PTS\n\n'
+  rows = [
+    {'entity_text': 'Herons', 'value_text': '104', 'type': 'TEAM-PTS'},
+    {'entity_text': 'Lund', 'value_text': 'thirty-one', 'type': 'PLAYER-PTS'},
+  ]
+  tuples = read_outputs(write(tmp_path, 'x.h5-tuples.txt', content), games)
+  records = read_outputs(
+    write(tmp_path, 'x.json', json.dumps([rows, []])), games
+  )
+  assert tuples == records
+  assert records.strings[0][1] == ('Lund', 'thirty-one', 'PLAYER-PTS')
+  assert records.after(1).strings == ((),)
+
+
 def test_names_and_values_that_are_not_in_the_table_stay(games):
   relation = parse_tuple('Nobody|many|PLAYER-PTS', games[0])
   assert relation == ('Nobody', 'many', 'PLAYER-PTS')
@@ -75,6 +90,9 @@ def test_names_and_values_that_are_not_in_the_table_stay(games):
     ('tuples.txt', 'a|1|b\n', 'tuples.txt:1: a blank line must open'),
     ('tuples.txt', '\na|1\n\n', "tuples.txt:2: 'a|1' is not entity"),
     ('tuples.txt', '\n', '1 games for 2 games'),
+    ('a.json', '{', 'a.json: not JSON'),
+    ('a.json', '{}', 'a list with a list for every game'),
+    ('a.json', '[[{}], []]', "a.json:1: {} is not a relation: 'entity_text'"),
   ],
 )
 def test_mistakes(tmp_path, games, name, content, message):

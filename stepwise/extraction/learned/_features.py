@@ -1,5 +1,6 @@
 """Candidates as arrays: the words of a sentence and where the pair stands."""
 
+import bisect
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,10 +20,17 @@ NONE = 'NONE'
 WINDOW = 40
 # Distances from entity and number that are told apart, on either side.
 REACH = 15
-# Placeholders; id 0 is padding. Names and amounts say nothing of a type, and
-# a vocabulary without them is small and knows nobody.
-_SPECIAL = ('<pad>', '<unknown>', '<number>', '<team>', '<player>', '<date>')
-_PAD, _UNKNOWN, _NUMBER = range(3)
+# Amounts are told apart by size alone: below the first of these, the second...
+_SIZES = (1, 2, 3, 5, 7, 10, 13, 17, 22, 28, 36, 46, 61, 81, 101)
+# Placeholders; id 0 is padding. Names say nothing of a type, and a vocabulary
+# without them is small and knows nobody.
+_SPECIAL = (
+  *('<pad>', '<unknown>', '<team>', '<player>', '<date>'),
+  *(f'<below {size}>' for size in _SIZES),
+  '<more>',
+)
+_PAD, _UNKNOWN = range(2)
+_AMOUNT = 5
 
 
 def labels() -> tuple[str, ...]:
@@ -76,7 +84,8 @@ class Vocabulary:
     """Ids of all its words; names, dates and amounts by placeholders."""
     ids = [self._ids.get(t.lower(), _UNKNOWN) for t in sentence.tokens]
     for number in sentence.numbers:
-      ids[number.start : number.end] = [_NUMBER] * (number.end - number.start)
+      amount = _AMOUNT + bisect.bisect_right(_SIZES, number.value)
+      ids[number.start : number.end] = [amount] * (number.end - number.start)
     for mention in sentence.mentions:
       kind = 'date' if mention.kind == 'match' else mention.kind
       if not mention.pronoun:
@@ -134,7 +143,7 @@ def featurise(
       clipped = np.clip(places - anchor, -REACH, REACH) + REACH
       distances[feature, row, : len(read)] = clipped
     allowed[row] = none | (team if mention.kind == 'team' else ~team)
-    wanted[row] = np.isin(names, candidate.types)
+    wanted[row] = np.isin(names, candidate.types) & allowed[row]
     wanted[row, 0] = not wanted[row].any()
   return Features(words, distances[0], distances[1], allowed, wanted)
 

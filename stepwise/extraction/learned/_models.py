@@ -29,10 +29,10 @@ class ClassifierConfig:
   kind: str
   vocab: int
   labels: int
-  embed: int = 32
+  embed: int = 48
   position: int = 8
-  hidden: int = 48
-  widths: tuple[int, ...] = (3, 5)
+  hidden: int = 96
+  widths: tuple[int, ...] = (2, 3, 5)
 
   def __post_init__(self) -> None:
     if self.kind not in ('conv', 'lstm'):

@@ -1,7 +1,7 @@
-"""Training by distant supervision: the table labels the pairs of its text."""
+"""Training: the table labels the pairs of its text, or another extractor."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,10 @@ from stepwise.extraction.learned._models import (
   log_probabilities,
 )
 from stepwise.rotowire import Game
+from stepwise.tables import Relation
+
+# An LSTM is several times as slow.
+_HIDDEN = {'conv': 96, 'lstm': 48}
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,10 @@ class ExtractorTraining:
     seed: of initial values and the order of pairs.
   """
 
-  models: tuple[str, ...] = ('conv', 'lstm')
-  epochs: int = 1
+  models: tuple[str, ...] = ('conv',) * 3 + ('lstm',) * 3
+  epochs: int = 2
   batch_size: int = 256
-  learning_rate: float = 4e-3
+  learning_rate: float = 3e-3
   least_count: int = 20
   seed: int = 0
 
@@ -59,16 +63,11 @@ class Trained:
   models: tuple[tuple[ClassifierConfig, Any], ...]
 
 
-def text_features(game: Game, vocabulary: Vocabulary) -> Features:
-  """All pairs of a game's summary, labelled by its table."""
-  sentences = read_sentences(game.summary, game)
-  return featurise(sentences, find_candidates(sentences, game), vocabulary)
-
-
 def train_extractor(
   games: Sequence[Game],
   config: ExtractorTraining = ExtractorTraining(),
   *,
+  stated: Sequence[Collection[Relation]] | None = None,
   on_update: Callable[[str, int, int, float], object] = lambda *_: None,
 ) -> Trained:
   """Trains classifiers on the summaries of games.
@@ -76,21 +75,27 @@ def train_extractor(
   Args:
     games: with summaries.
     config: the run.
+    stated: what the summaries state, by an extractor to learn from; without
+      them the tables of the games are the labels.
     on_update: called with the model's name, the update, how many there are,
       and the loss.
   """
   texts = [read_sentences(game.summary, game) for game in games]
   vocabulary = frequent_words(texts, config.least_count)
   pairs = [
-    featurise(sentences, find_candidates(sentences, game), vocabulary)
-    for sentences, game in zip(texts, games, strict=True)
+    featurise(sentences, find_candidates(sentences, game, said), vocabulary)
+    for sentences, game, said in zip(
+      texts, games, stated or [None] * len(games), strict=True
+    )
   ]
   features = join(pairs) if pairs else None
   if features is None or not len(features.words):
     raise InputError('the games have no pair of an entity and a number.')
   models = []
   for index, kind in enumerate(config.models):
-    sizes = ClassifierConfig(kind, vocabulary.size, len(labels()))
+    sizes = ClassifierConfig(
+      kind, vocabulary.size, len(labels()), hidden=_HIDDEN[kind]
+    )
     report = functools.partial(on_update, f'{kind} {index}')
     models.append((sizes, _fit(sizes, features, config, index, report)))
   return Trained(vocabulary, tuple(models))
