@@ -16,7 +16,7 @@ TRAIN ?= train.jsonl
 VALID ?= valid.jsonl
 RUN ?= tiny-run
 
-.PHONY: demo train-tiny train-default pictures test test-all lint types unit format screenshots constraints clean
+.PHONY: demo train-tiny train-default pictures test test-all test-lowest test-newest lint types unit format screenshots results figures notebooks docs dist constraints clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
@@ -61,17 +61,58 @@ format: $(VENV)/.dev-installed
 screenshots: $(VENV)/.dev-installed
 	$(BIN)/python -m docs.screenshots
 
+# Tables of README, docs and cards, from benchmarks/results.
+results: $(VENV)/.dev-installed
+	$(BIN)/python -m docs.results
+
+# Pictures of the concepts.
+figures: $(VENV)/.dev-installed
+	$(BIN)/python -m docs.figures
+
+# Runs the notebooks in a folder of their own, and keeps what they print.
+notebooks: $(VENV)/.docs-installed
+	$(BIN)/python -m docs.run_notebooks
+
+# Every link and every code block is checked, slow ones too; then the site is
+# built into site/, where a warning is an error.
+docs: $(VENV)/.docs-installed
+	$(BIN)/python -m pytest -n 2 -m '' tests/test_docs.py tests/test_notebooks.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# The wheel and the source archive of a release, in dist/.
+dist: $(VENV)/.dev-installed
+	rm -rf dist
+	$(BIN)/hatchling build
+
+# Lowest and newest versions that pyproject.toml allows, without constraints.txt
+# and without TensorFlow, each in an environment of its own.
+CHECKED_EXTRAS := files,metrics,plots,serve,tables,tensorboard,train
+CHECKED_TOOLS := beartype chex httpx2 hypothesis pandas pytest pytest-xdist
+CHECKED_TESTS := tests/decoding/test_beam_search.py tests/documents/test_readers.py \
+  tests/evaluation/test_rouge_scores.py tests/layers/test_golden.py \
+  tests/models/test_overfit.py tests/serve/test_app.py \
+  tests/summarization/test_default_model.py tests/tables/test_report.py \
+  tests/training/test_loop.py
+test-lowest test-newest: test-%:
+	rm -rf .venv-$* && $(PYTHON) -m venv .venv-$*
+	if [ $* = lowest ]; then $(PYTHON) tests/lowest_versions.py; fi \
+	  > .venv-$*/constraints.txt
+	.venv-$*/bin/python -m pip install --quiet --constraint \
+	  .venv-$*/constraints.txt -e '.[$(CHECKED_EXTRAS)]' $(CHECKED_TOOLS)
+	.venv-$*/bin/python -m pip check
+	.venv-$*/bin/python -m pytest $(CHECKED_TESTS)
+
 # The newest versions that the ranges of pyproject.toml allow, in a fresh .venv:
 # run `make test` after it, commit when it passes.
 constraints: clean
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install -e '.[dev]'
+	$(PIP) install -e '.[dev,docs]'
 	sed -n '/^#/p' constraints.txt > $(VENV)/constraints.txt
 	$(PIP) freeze --exclude-editable >> $(VENV)/constraints.txt
 	cp $(VENV)/constraints.txt constraints.txt
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* build dist site .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; \
@@ -90,6 +131,10 @@ $(VENV)/.train-installed: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev-installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) -e '.[dev]'
 	@touch $@ $(VENV)/.run-installed $(VENV)/.train-installed
+
+$(VENV)/.docs-installed: $(VENV)/.dev-installed
+	$(INSTALL) -e '.[docs]'
+	@touch $@
 
 # The weights of a public model; what the package requires to run them (torch,
 # transformers) is neither needed nor small.

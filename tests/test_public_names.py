@@ -4,6 +4,7 @@ After a change that is meant: `python -m tests.test_public_names`.
 """
 
 import importlib
+import inspect
 import json
 import pkgutil
 from pathlib import Path
@@ -43,6 +44,19 @@ def test_every_public_name_is_there():
     for name in names:
       assert hasattr(module, name), f'{package}.{name}'
     assert len(names) == len(set(names))
+
+
+def test_every_function_and_class_says_what_it_is():
+  """The reference of the docs is made of these."""
+  silent = [
+    f'{package}.{name}'
+    for package, names in public_names().items()
+    for name in names
+    for thing in [getattr(importlib.import_module(package), name)]
+    if inspect.isfunction(thing) or inspect.isclass(thing)
+    if not thing.__doc__ or thing.__doc__.startswith(f'{name}(')
+  ]
+  assert silent == []
 
 
 if __name__ == '__main__':

@@ -262,7 +262,7 @@ def _example(config: ModelConfig) -> str:
   # Plans of tables have sentence breaks.
   if not config.chooses_units or 'eos' in config.special_units:
     return ''
-  return 'stepwise.summarize(text, model=bundle)\n'
+  return "print(stepwise.summarize('article.txt', model=bundle))\n"
 
 
 def card_text(folder: str | os.PathLike[str]) -> str:

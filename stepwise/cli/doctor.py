@@ -74,6 +74,14 @@ print(topologies.get_topology_desc(
   platform='tpu', topology_name='v5e:2x4').devices[0].device_kind)
 """
 _PROBE_SECONDS = 120
+# What people go on to, by the extra that it needs.
+_JOBS = {
+  'serve': ('stepwise serve', 'a page on this machine'),
+  'train': (
+    'stepwise data check FILE.jsonl',
+    'the first step to a model of your own',
+  ),
+}
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def doctor(
   ] = False,
   as_json: AsJson = False,
 ) -> None:
-  """Reports versions, devices, and which optional parts work.
+  """Reports versions, devices, which optional parts work, and what to do next.
 
   The exit code is 0 whatever is missing.
   """
@@ -120,7 +128,42 @@ def _describe(
   for name, check in report.items():
     mark = 'ok' if check.works else 'no'
     lines.append(f'{mark}  {name:<{longest}}  {check.detail}')
-  return lines
+  return [*lines, '', *_next_steps(report)]
+
+
+def _next_steps(report: Mapping[str, Check]) -> list[str]:
+  """What to do now: what is broken first, then what works, then what is more.
+
+  >>> works = {name: Check(True, '') for name in ('devices', *_JOBS)}
+  >>> print(*_next_steps(works), sep='\\n')
+  Next:
+    stepwise demo                    summarise an article that comes with it
+    stepwise summarize FILE          yours, whatever it is
+    stepwise report FILE.csv         what is worth saying about a table
+    stepwise serve                   a page on this machine
+    stepwise data check FILE.jsonl   the first step to a model of your own
+  >>> _next_steps({'devices': Check(False, 'No TPU.')})[1]
+  '  JAX does not start (No TPU.); try JAX_PLATFORMS=cpu stepwise demo'
+  """
+  device = report['devices']
+  if not device.works:
+    return [
+      'Next:',
+      f'  JAX does not start ({device.detail});'
+      ' try JAX_PLATFORMS=cpu stepwise demo',
+    ]
+  lines = [
+    ('stepwise demo', 'summarise an article that comes with it'),
+    ('stepwise summarize FILE', 'yours, whatever it is'),
+    ('stepwise report FILE.csv', 'what is worth saying about a table'),
+  ]
+  for extra, (command, purpose) in _JOBS.items():
+    check = report.get(extra)
+    if check is not None and check.works:
+      lines.append((command, purpose))
+    elif check is not None:
+      lines.append((f"pip install 'stepwise[{extra}]'", f'then {command}'))
+  return ['Next:', *(f'  {command:<31}  {then}' for command, then in lines)]
 
 
 def _versions() -> dict[str, str | None]:

@@ -43,6 +43,7 @@ def count_words(
 def length_statistics(
   words: Int[np.ndarray, ' documents'],
 ) -> LengthStatistics:
+  """Mean, deviation and a histogram; the last bin has all longer ones."""
   edges = np.arange(0, LONGEST + BIN_WIDTH, BIN_WIDTH)
   counts, _ = np.histogram(np.minimum(words, LONGEST - 1), edges)
   return LengthStatistics(

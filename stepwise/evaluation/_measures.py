@@ -132,6 +132,7 @@ def measure_summaries(
 
 
 def join_texts(parts: Sequence[TextMeasures]) -> TextMeasures:
+  """Measures of all documents, in the order of the parts."""
   return TextMeasures(
     *(
       np.concatenate([getattr(part, field.name) for part in parts])

@@ -13,7 +13,8 @@ from stepwise.models._baselines import (
 from stepwise.models._config import ModelConfig, find_config
 
 # Units of news begin with [EOT, BEG].
-EOT, BEG = 0, 1
+EOT = 0
+BEG = 1
 NEWS_DECODING = DecodeConfig(
   max_units=4, beam_size=3, stop_unit=EOT, never=(BEG,)
 )

@@ -99,13 +99,25 @@ def test_the_card_has_every_system_and_the_differences():
     {'step': 40, 'train/steps_per_second': 0.25},
   ]
   later = [{'step': 60, 'train/steps_per_second': 1.0}]
-  card = default_card.render(evaluation, [metrics, later], 'A note.')
+  kind = {
+    'documents': 7,
+    'rouge1': {'lead': 30.0, 'auto': 31.5},
+    'auto': {'default': 5, 'coverage': 2},
+    'best': 'lead',
+    'auto_minus_best': [1.5, -0.5, 3.5],
+  }
+  mixed = {'command': 'stepwise bench mixed', 'date': '', 'sets': {'law': kind}}
+  card = default_card.render(evaluation, [metrics, later], 'A note.', mixed)
   assert 'rouge-1.5.5 F1 with 95 % bootstrap intervals' in card
   assert '| Lead-3 | 40.00 (39.00 to 41.00) |' in card
   assert '| Lead-3 | +1.25 (+0.25 to +2.25) |' in card
   # 10 steps at 0.5, 30 at 0.25 and 60 at 1 a second.
   assert '40 and 60 updates, 3 minutes on one CPU core.' in card
-  assert card.endswith(' A note.\n')
+  assert ' A note.\n' in card
+  row = '| law | 7 | 5 | 31.50 | lead 30.00 | +1.50 (-0.50 to +3.50) |'
+  assert row in card
+  for section in ('Intended use', 'Limits', 'Training', 'Data and licences'):
+    assert f'\n## {section}\n' in card
 
 
 def dry_run(folder, *settings):

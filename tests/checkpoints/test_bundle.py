@@ -95,7 +95,7 @@ def test_card(tmp_path):
   total = sum(leaf.size for leaf in jax.tree.leaves(params))
   assert card.startswith(f'# x\n\nBERTSum of stepwise, {total:,} parameters')
   assert card.endswith('Trained on nothing.\n')
-  assert 'stepwise.summarize(text, model=bundle)' in card
+  assert "stepwise.summarize('article.txt', model=bundle)" in card
 
 
 def test_cards_of_planners_do_not_speak_of_summaries(tmp_path):

@@ -217,7 +217,20 @@ def test_doctor_reports_versions_devices_and_extras():
   others = {'devices', 'tpu', 'bench', 'dev', 't5x'}
   assert set(checks) == {*EXTRAS, *others}
   assert checks['devices'] == {'works': True, 'detail': '8 x cpu'}
-  assert 'x cpu' in run('doctor').stdout
+  versions, _, steps = run('doctor').stdout.partition('\nNext:\n')
+  assert 'x cpu' in versions
+  assert '  stepwise serve  ' in steps
+
+
+def test_doctor_names_the_extra_of_a_job():
+  report = {
+    'devices': doctor.Check(True, ''),
+    'serve': doctor.Check(False, 'uvicorn not found'),
+  }
+  last = doctor._next_steps(report)[-1]
+  assert last.split() == [
+    *('pip', 'install', "'stepwise[serve]'", 'then', 'stepwise', 'serve')
+  ]
 
 
 @pytest.fixture

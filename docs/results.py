@@ -1,0 +1,231 @@
+"""Tables of README, docs and cards, from the JSON of their measurements.
+
+Between `<!-- results: NAME -->` and `<!-- end -->` of a page stands what the
+function of that name makes of `benchmarks/results`.
+
+  python -m docs.results    # writes all of them anew: `make results`
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from docs.blocks import ROOT, markdown_files
+
+RESULTS = ROOT / 'benchmarks' / 'results'
+_ROUGE = ('rouge1', 'rouge2', 'rougeLsum')
+_SYSTEMS = {
+  'lead:3': 'Lead-3',
+  'lexrank:3': 'LexRank',
+  'textrank:3': 'TextRank',
+  'oracle': 'Oracle (Full), which knows the reference',
+  'oracle:512': 'Oracle (512), which knows the reference',
+}
+_PUBLISHED = ('lead', 'stepwise_hibert_triblk', 'stepwise_etcsum')
+_REALIZERS = {
+  'template': 'template',
+  'mini, numerals confined': '`mini`, numerals confined',
+  'mini, numerals free': '`mini`, numerals free',
+}
+
+
+def load(name: str) -> Any:
+  """A measurement."""
+  return json.loads((RESULTS / f'{name}.json').read_text(encoding='utf-8'))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+  """A table of Markdown.
+
+  >>> print(table(['a', 'b'], [['1', '2']]))
+  | a | b |
+  |---|---|
+  | 1 | 2 |
+  """
+  lines = [head, ['---'] * len(head), *rows]
+  bars = ['|'.join(['', *(f' {cell} ' for cell in line), '']) for line in lines]
+  return '\n'.join([bars[0], bars[1].replace(' ', ''), *bars[2:]])
+
+
+def interval(
+  scores: Mapping[str, float], sign: str = '', digits: int = 2
+) -> str:
+  """A mean with its interval.
+
+  >>> interval({'mean': 1.5, 'low': 1, 'high': 2}, '+')
+  '+1.50 (+1.00 to +2.00)'
+  """
+  mean, low, high = (
+    f'{scores[part]:{sign}.{digits}f}' for part in ('mean', 'low', 'high')
+  )
+  return f'{mean} ({low} to {high})'
+
+
+def summarizer() -> str:
+  """The packaged summarizer beside baselines and the paper's systems."""
+  from stepwise.models import find_system
+
+  report = load('default_model')
+  first, *others = report['systems']
+  gains = {
+    pair['first']: pair['difference']['rouge1']
+    for pair in report['comparisons']
+    if pair['second'] == 'lead:3'
+  }
+  lead = next(s for s in others if s['name'] == 'lead:3')
+  rows = [
+    [f'**{name}**', *_rouge(system), _gain(system, lead, gains)]
+    if system is first
+    else [name, *_rouge(system), _gain(system, lead, gains)]
+    for name, system in (
+      ('`stepwise summarize`', first),
+      *((_SYSTEMS[s['name']], s) for s in others if s['name'] in _SYSTEMS),
+    )
+  ]
+  lead_published = find_system('lead').published
+  assert lead_published
+  for name in _PUBLISHED:
+    system = find_system(name)
+    assert system.published
+    gain = system.published[0] - lead_published[0]
+    shown = '' if name == 'lead' else f'{gain:+.2f}'
+    cells = [f'{score:.2f}' for score in system.published]
+    rows.append([f'paper: {system.title}', *cells, shown])
+  head = ['', 'ROUGE-1', 'ROUGE-2', 'ROUGE-L', 'ROUGE-1 over its Lead']
+  return '\n\n'.join(
+    [
+      table(head, rows),
+      f'`{report["metric"]}` F1, 95 % intervals, {report["documents"]:,}'
+      f' validation documents that nothing was chosen on, {report["date"]}:'
+      f' `{report["command"]}`. Rows of the paper are of the test split.',
+    ]
+  )
+
+
+def _rouge(system: Mapping[str, Any]) -> list[str]:
+  return [interval(system['rouge'][kind]['f1']) for kind in _ROUGE]
+
+
+def _gain(system: Any, lead: Any, gains: Mapping[str, Any]) -> str:
+  if system is lead:
+    return ''
+  if system['name'] in gains:
+    return interval(gains[system['name']], '+')
+  means = [each['rouge']['rouge1']['f1']['mean'] for each in (system, lead)]
+  return f'{means[0] - means[1]:+.2f}'
+
+
+def baselines() -> str:
+  """Lead and oracles of all validation documents beside published ones."""
+  from stepwise.models import find_system
+
+  names = {'lead:3': 'lead', 'oracle:512': 'oracle_512', 'oracle': 'oracle'}
+  rows = []
+  for system in load('cnn_dailymail_validation_baselines')['systems']:
+    paper = find_system(names[system['name']])
+    published = ' / '.join(f'{score:.2f}' for score in paper.published or ())
+    rows.append([paper.title, *_rouge(system), published])
+  head = ['', 'ROUGE-1', 'ROUGE-2', 'ROUGE-Lsum', 'published, test split']
+  return table(head, rows)
+
+
+def planner() -> str:
+  """Planning only, against human summaries read by `lookup`."""
+  rows = [
+    [name, f'{scores["cs"]["f1"]:.2f}', f'{scores["co"]:.2f}']
+    for name, kinds in load('rotowire_planner')['planning_only'].items()
+    for scores in [kinds['human summaries, read by lookup']]
+  ]
+  plain = load('rotowire_salience')['salience']
+  rows.append(
+    [
+      '`--model salience`, which learns nothing',
+      f'{plain["cs"]["f1"]:.2f}',
+      f'{plain["co"]:.2f}',
+    ]
+  )
+  return table(['', 'CS F1', 'CO'], rows)
+
+
+def extractors() -> str:
+  """Learned extractors and `lookup` against distant labels."""
+  rows = [
+    [
+      f'`{name}`',
+      str(scores['games']),
+      f'{scores["precision"]:.2f}',
+      f'{scores["recall"]:.2f}',
+    ]
+    for name, scores in load('rotowire_extractors')['agreement'].items()
+  ]
+  return table(['extractor', 'games', 'precision', 'recall'], rows)
+
+
+def realizer() -> str:
+  """Realizers on oracle plans and on those of the planner."""
+  columns = ('RG P', 'CS P', 'CS R', 'CO', 'BLEU')
+  rows = [
+    [
+      plans,
+      _REALIZERS[name],
+      *(interval(scores[column], digits=1) for column in columns),
+    ]
+    for plans, file in (
+      ('oracle', 'realizer_oracle_plans'),
+      ('planner', 'realizer_planned'),
+    )
+    for name, scores in load(file)['systems'].items()
+    if name in _REALIZERS
+  ]
+  return table(['plans', 'realizer', *columns], rows)
+
+
+def kinds() -> str:
+  """The way `auto` takes, by kind of document, beside the best other."""
+  rows = []
+  sets = load('mixed')['sets']
+  for name, row in sorted(sets.items(), key=lambda s: -s[1]['documents']):
+    mean, low, high = row['auto_minus_best']
+    rows.append(
+      [
+        name,
+        str(row['documents']),
+        str(row['words']),
+        f'{row["rouge1"]["auto"]:.2f}',
+        f'{row["best"]} {row["rouge1"][row["best"]]:.2f}',
+        f'{mean:+.2f} ({low:+.2f} to {high:+.2f})',
+        ', '.join(f'{key} {count}' for key, count in row['auto'].items()),
+      ]
+    )
+  head = [
+    *('set', 'documents', 'words', '`auto`', 'best of the others'),
+    *('difference', '`auto` took'),
+  ]
+  return table(head, rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+  function.__name__: function
+  for function in (summarizer, baselines, planner, extractors, realizer, kinds)
+}
+_PLACE = re.compile(r'(<!-- results: (\w+) -->\n).*?(<!-- end -->)', re.S)
+
+
+def fill(text: str) -> str:
+  """A page with its tables as they are now."""
+  return _PLACE.sub(
+    lambda found: f'{found[1]}{TABLES[found[2]]()}\n{found[3]}', text
+  )
+
+
+def main() -> None:
+  for path in markdown_files():
+    text = path.read_text(encoding='utf-8')
+    if fill(text) != text:
+      path.write_text(fill(text), encoding='utf-8')
+      print(path.relative_to(ROOT))
+
+
+if __name__ == '__main__':
+  main()
