@@ -1,5 +1,9 @@
 """What `plan` and `report` share: a table or games, and wishes."""
 
+import atexit
+import shutil
+import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,10 +15,47 @@ from stepwise.cli._output import print_json
 if TYPE_CHECKING:
   from stepwise.planning import Planner
 
+
+def _named(source: Path | None) -> Path | None:
+  """A file of what standard input holds, if the source is `-`."""
+  return _kept_input() if source == Path('-') else source
+
+
+def _kept_input() -> Path:
+  """Readers of tables go by the ending of a file, and more than once."""
+  content = sys.stdin.buffer.read()
+  if not content.strip():
+    raise InputError('standard input is empty; a table is needed.')
+  folder = Path(tempfile.mkdtemp(prefix='stepwise-'))
+  atexit.register(shutil.rmtree, folder, ignore_errors=True)
+  path = folder / f'stdin{_ending(content)}'
+  path.write_bytes(content)
+  return path
+
+
+def _ending(content: bytes) -> str:
+  """Of a file with this content, by its first bytes and lines."""
+  for mark, ending in _FORMATS.items():
+    if content.startswith(mark):
+      return ending
+  first, *others = content.split(b'\n', 2)[:2]
+  if content.lstrip()[:1] in (b'[', b'{'):
+    rows = all(line.lstrip()[:1] == b'{' for line in (first, *others))
+    return '.jsonl' if others and rows else '.json'
+  return '.tsv' if first.count(b'\t') > first.count(b',') else '.csv'
+
+
+_FORMATS = {
+  b'PAR1': '.parquet',
+  b'\x1f\x8b': '.csv.gz',
+  b'\x28\xb5\x2f\xfd': '.csv.zst',
+}
 _SOURCE = typer.Argument(
   metavar='TABLE|GAMES',
   help='A table (.csv, .tsv, .json, .jsonl, .parquet), a folder of related '
-  'ones, or games as Rotowire or SportSett has them (.json, .jsonl).',
+  'ones, or games as Rotowire or SportSett has them (.json, .jsonl); - is '
+  'standard input.',
+  callback=_named,
 )
 Source = Annotated[Path, _SOURCE]
 OptionalSource = Annotated[Path | None, _SOURCE]

@@ -98,8 +98,8 @@ class _Writer:
     # Kinds whose number of entities was told, and the time that was, last.
     self._counted: set[str] = set()
     self._now: dict[str, str] = {}
-    # From when to when the last movement of a clause was.
-    self._moved = ''
+    # From when to when the last movement of a clause was, and its rank.
+    self._moved = self._alone = ''
 
   def find(self, sentence: Sequence[Relation]) -> list[Entry]:
     entries = []
@@ -186,7 +186,7 @@ class _Writer:
 
   def _breath(self, part: Sequence[_Said]) -> str:
     first, *others = part
-    self._moved = ''
+    self._moved = self._alone = ''
     clause = self._clause(first)
     has = self._has(first.main)
     # After a movement, whose subject is the measure, the entity is named again.
@@ -355,6 +355,8 @@ class _Writer:
     else:
       verb = 'rose' if number > 0 else 'fell'
       only = '' if about.whole else self._only(entry)
+      again, self._alone = bool(only) and only == self._alone, only
+      only = only.replace(', the', ', also the') if again else only
       text = f'{subject} {verb} by {_size(entry)}{span}{only}'
     growth = said.roles.get('growth')
     if role == 'change' and growth is not None and not _is_nothing(growth):

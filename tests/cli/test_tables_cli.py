@@ -177,3 +177,35 @@ def test_many_tables_of_lines_and_mistakes(many, sales, tmp_path):
   ):
     with pytest.raises(InputError, match=message):
       raise invoke('report', *arguments).exception
+
+
+TABS = SALES.replace('"$1,200"', '1200').replace('"$1,500"', '1500')
+ROWS = [
+  {'city': 'Aba', 'rain': 3},
+  {'city': 'Ebo', 'rain': 9},
+  {'city': 'Iru', 'rain': 1},
+]
+
+
+@pytest.mark.parametrize(
+  ('name', 'content'),
+  [
+    ('t.csv', SALES),
+    ('t.tsv', TABS.replace(',', '\t')),
+    ('t.json', json.dumps(ROWS)),
+    ('t.json', json.dumps(ROWS, indent=1)),
+    ('t.jsonl', '\n'.join(map(json.dumps, ROWS))),
+  ],
+)
+def test_a_table_from_a_pipe(tmp_path, name, content):
+  path = tmp_path / name
+  path.write_text(content)
+  for verb in ('plan', 'report'):
+    piped = CliRunner().invoke(app, [verb, '-'], input=content)
+    assert piped.exit_code == 0
+    assert piped.stdout == invoke(verb, path).stdout
+
+
+def test_nothing_from_a_pipe():
+  with pytest.raises(InputError, match='standard input is empty; a table is'):
+    CliRunner().invoke(app, ['report', '-'], input='', catch_exceptions=False)

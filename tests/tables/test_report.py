@@ -103,6 +103,26 @@ def test_a_report_reads_like_text():
   ]
 
 
+def test_two_movements_alike_are_told_as_such():
+  rows = {
+    'region': ['North', 'South', 'East'] * 2,
+    'quarter': ['Q1'] * 3 + ['Q2'] * 3,
+    'sales': [10, 20, 30, 15, 16, 33],
+    'orders': [10, 20, 30, 15, 16, 33],
+  }
+  table = open_table(rows)
+  changes = tuple(
+    entry.relation
+    for entry in table.entries
+    if entry.relation.entity == 'South' and 'change' in entry.relation.type
+  )
+  [sentence] = realize_table(TablePlan((changes,), (), table))
+  assert sentence.text == (
+    "South's sales fell by 20% from Q1 to Q2, the only fall; orders fell by "
+    '20%, also the only fall.'
+  )
+
+
 def test_results_are_of_one_family():
   plan, report = stepwise.plan(SALES), stepwise.report(SALES)
   assert str(report) == report.text
