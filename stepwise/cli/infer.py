@@ -1,6 +1,7 @@
 """`stepwise infer`: summaries of a whole file by a trained model."""
 
 import dataclasses
+import enum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +40,21 @@ BundleArgument = Annotated[
     'such as default.',
   ),
 ]
+
+
+class Products(enum.StrEnum):
+  auto = 'auto'
+  float32 = 'float32'
+  bfloat16 = 'bfloat16'
+
+
+ProductsOption = Annotated[
+  Products,
+  typer.Option(
+    help='Precision of the inputs of matrix products; their sums are float32. '
+    'Default: the faster one on this machine.'
+  ),
+]
 Source = Annotated[
   str, typer.Argument(metavar='IN', help='Documents: JSON lines.')
 ]
@@ -57,6 +73,7 @@ def infer(
   batch: Batch = None,
   trigram_blocking: TrigramBlocking = None,
   sequence: Sequence = None,
+  products: ProductsOption = Products.auto,
   gin: GinFiles = [],  # noqa: B006, typer copies it.
   settings: Settings = [],  # noqa: B006
   runner: Runner = None,
@@ -79,7 +96,7 @@ def infer(
   )
 
   beam_options = runner_options(context, runner, part_size)
-  load = partial(load_chosen, bundle, gin, settings, sequence)
+  load = partial(load_chosen, bundle, gin, settings, sequence, products.value)
   summarizer = load()
   wishes = SummaryOptions(
     number_or_text(sentences), words, trigram_blocking=trigram_blocking
@@ -87,6 +104,8 @@ def infer(
   options, batch_size = bulk_settings(summarizer, wishes, batch)
   config = getattr(summarizer, 'config', None)
   made_by = {'model': _digest(bundle), 'options': repr((config, options))}
+  if products is not Products.auto:
+    made_by['products'] = products.value
   if beam_options is not None:
     from stepwise.beam import PART_SIZE, ReadParts, Summarize, run_job
 
@@ -120,7 +139,11 @@ def infer(
 
 
 def load_chosen(
-  bundle: str, gin: list[Path], settings: list[str], sequence: int | None
+  bundle: str,
+  gin: list[Path],
+  settings: list[str],
+  sequence: int | None,
+  products: str = 'auto',
 ) -> 'Summarizer':
   """The summarizer that the command line asks for, here or in a worker."""
   if is_remote(bundle):
@@ -132,8 +155,31 @@ def load_chosen(
 
     summarizer = load_summarizer(bundle)
   if gin or settings:
-    summarizer = _with_gin(summarizer, gin, settings)
-  return _spread(summarizer, sequence) if sequence else summarizer
+    from stepwise.inference import PredictConfig
+    from stepwise.training import load_gin
+
+    config = load_gin(PredictConfig, gin, settings)
+    summarizer = _changed(summarizer, '--gin and --set are', config=config)
+  if sequence:
+    from stepwise.layers import make_mesh
+
+    mesh = make_mesh(1, sequence=sequence)
+    summarizer = _changed(summarizer, '--sequence is', mesh=mesh)
+  if products != Products.auto.value:
+    summarizer = _changed(summarizer, '--products is', products=products)
+  return summarizer
+
+
+def _changed(
+  summarizer: 'Summarizer', options: str, **changes: Any
+) -> 'Summarizer':
+  from stepwise.summarization import ModelSummarizer
+
+  if not isinstance(summarizer, ModelSummarizer):
+    raise InputError(
+      f'{summarizer.name} is no trained model: {options} for these.'
+    )
+  return dataclasses.replace(summarizer, **changes)
 
 
 def _digest(bundle: str) -> str:
@@ -143,30 +189,3 @@ def _digest(bundle: str) -> str:
   if bundle in RANKERS or is_remote(bundle):
     return bundle
   return f'{bundle} {digest_folder(model_folder(bundle))}'
-
-
-def _with_gin(
-  summarizer: 'Summarizer', files: list[Path], settings: list[str]
-) -> 'Summarizer':
-  from stepwise.inference import PredictConfig
-  from stepwise.summarization import ModelSummarizer
-  from stepwise.training import load_gin
-
-  if not isinstance(summarizer, ModelSummarizer):
-    raise InputError(
-      f'{summarizer.name} is no trained model: --gin and --set are for these.'
-    )
-  config: Any = load_gin(PredictConfig, files, settings)
-  return dataclasses.replace(summarizer, config=config)
-
-
-def _spread(summarizer: 'Summarizer', devices: int) -> 'Summarizer':
-  from stepwise.layers import make_mesh
-  from stepwise.summarization import ModelSummarizer
-
-  if not isinstance(summarizer, ModelSummarizer):
-    raise InputError(
-      f'{summarizer.name} is no trained model: --sequence is for these.'
-    )
-  mesh = make_mesh(1, sequence=devices)
-  return dataclasses.replace(summarizer, mesh=mesh)

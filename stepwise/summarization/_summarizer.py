@@ -70,6 +70,7 @@ class ModelSummarizer(Summarizer):
     name: for people.
     languages: that it was trained on; none if that is not known.
     mesh: devices that share documents, and the tokens of long ones; None = one.
+    products: precision of products, as `Predictor` takes it.
     covers: whether sentences are chosen by what they add to others as well,
       which they are in any case where words or characters are counted.
   """
@@ -81,8 +82,10 @@ class ModelSummarizer(Summarizer):
   name: str
   languages: tuple[str, ...] = ()
   mesh: Mesh | None = None
+  products: str = 'auto'
   covers: bool = False
-  _predictors: dict[PredictConfig, Predictor] = dataclasses.field(
+  # Copies with other settings share it.
+  _predictors: dict[Any, Predictor] = dataclasses.field(
     default_factory=dict, repr=False
   )
   # Two threads that compile the same program would do it twice.
@@ -142,15 +145,13 @@ class ModelSummarizer(Summarizer):
   def _predict(
     self, config: PredictConfig, readings: Sequence[Reading]
   ) -> list[Selection]:
-    if config not in self._predictors:
-      self._predictors[config] = Predictor(
-        self.model,
-        self.params,
-        config,
-        inference_buckets(self.model),
-        mesh=self.mesh,
+    key = config, self.products, self.mesh
+    if key not in self._predictors:
+      buckets = inference_buckets(self.model)
+      self._predictors[key] = Predictor(
+        *(self.model, self.params, config, buckets), self.products, self.mesh
       )
-    predictions = self._predictors[config].predict(readings)
+    predictions = self._predictors[key].predict(readings)
     if any(prediction.broken for prediction in predictions):
       raise InputError(
         f'{self.name} gives scores that are not numbers: its weights are'

@@ -187,6 +187,18 @@ def test_rankers_have_no_settings(tmp_path):
   assert 'lead is no trained model' in str(done.exception)
   done = infer('lead', articles, tmp_path / 'o', '--sequence', '2')
   assert 'lead is no trained model: --sequence' in str(done.exception)
+  done = infer('lead', articles, tmp_path / 'o', '--products', 'float32')
+  assert 'lead is no trained model: --products is' in str(done.exception)
+
+
+def test_products_are_a_choice(bundle, tmp_path):
+  articles = write_articles(tmp_path / 'in.jsonl', 3)
+  out = tmp_path / 'out.jsonl'
+  for name in ('bfloat16', 'float32'):
+    assert infer(bundle, articles, out, '--products', name).exit_code == 0
+    assert len(rows(out)) == 3
+    out = tmp_path / 'other.jsonl'
+  assert infer(bundle, articles, out, '--products', 'int4').exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pydoc
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import jax
 import numpy as np
@@ -18,6 +19,7 @@ from stepwise.checkpoints import save_bundle
 from stepwise.decoding import DecodeConfig
 from stepwise.documents import Document, count_words, split_sentences
 from stepwise.inference import PredictConfig
+from stepwise.layers import with_products
 from stepwise.models import CONFIGS
 from stepwise.summarization import (
   RANKERS,
@@ -607,3 +609,15 @@ def test_unknown_wishes_are_named():
   for function in (stepwise.summarize, stepwise.summarize_many):
     with pytest.raises(TypeError, match="keyword argument 'sentence'"):
       function(['It rained.'], sentence=2)
+
+
+def test_products_are_a_named_choice(bundles):
+  model: Any = load_summarizer(bundles / 'stepwise')
+  chosen = {}
+  for name in ('float32', 'bfloat16'):
+    copy = dataclasses.replace(model, products=name)
+    assert copy(TEXT)
+    [used] = [p for key, p in copy._predictors.items() if key[1] == name]
+    chosen[name] = used.model
+  assert chosen['float32'] == with_products(model.model, 'float32')
+  assert chosen['bfloat16'] == with_products(model.model, 'bfloat16')
