@@ -47,6 +47,7 @@ ARROWS: dict[str, set[str]] = {
     *('layers', 'decoding', 'models', 'data', 'evaluation', 'inference'),
     *('documents', 'pages'),
   },
+  'pretraining': {'models', 'data', 'training'},
   'summarization': {
     *('models', 'decoding', 'checkpoints', 'data', 'documents', 'inference'),
     *('pages', 'ranking'),
@@ -78,13 +79,13 @@ ARROWS: dict[str, set[str]] = {
     *('layers', 'decoding', 'models', 'checkpoints', 'training'),
     *('data', 'evaluation', 'tasks', 'rotowire', 'summarization'),
     *('extraction', 'inference', 'planning', 'realization', 'pages'),
-    *('tables', 'documents', 'ranking', 'serve', 'beam'),
+    *('tables', 'documents', 'ranking', 'serve', 'beam', 'pretraining'),
   },
 }
 # Where a library may be imported; others are free.
 _NUMERIC = {
   *('layers', 'decoding', 'models', 'inference', 'checkpoints', 'training'),
-  *('summarization', 'extraction', 'planning', 'realization'),
+  *('summarization', 'extraction', 'planning', 'realization', 'pretraining'),
 }
 CONFINED: dict[str, set[str]] = {
   'tensorflow': {'tasks', 'checkpoints'},

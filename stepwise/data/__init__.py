@@ -17,6 +17,15 @@ from stepwise.data._build import (
   search_options,
 )
 from stepwise.data._check import FileReport, check_files
+from stepwise.data._masking import (
+  MaskedSizes,
+  Masking,
+  WordPieces,
+  mask_record,
+  pad_masked,
+  word_pieces,
+  word_starts,
+)
 from stepwise.data._oracle_run import (
   OracleOptions,
   document_oracle,
@@ -68,6 +77,8 @@ __all__ = [
   'Buckets',
   'BuildReport',
   'FileReport',
+  'MaskedSizes',
+  'Masking',
   'Oracle',
   'OracleOptions',
   'PaddedRecords',
@@ -78,6 +89,7 @@ __all__ = [
   'Reference',
   'ResumableLines',
   'Tokenizer',
+  'WordPieces',
   'batches',
   'build_records',
   'byte_level_bpe',
@@ -93,9 +105,11 @@ __all__ = [
   'load_records',
   'load_tokenizer',
   'make_record',
+  'mask_record',
   'open_for_reading',
   'oracle_row',
   'pad_batch',
+  'pad_masked',
   'pair_predictions',
   'parse_prediction',
   'parse_reference',
@@ -110,6 +124,8 @@ __all__ = [
   'save_records',
   'search_options',
   'stepwise_examples',
+  'word_pieces',
+  'word_starts',
   'wordpiece',
   'write_oracles',
 ]

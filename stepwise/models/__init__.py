@@ -1,5 +1,11 @@
 """The systems of the paper, one file each, and the registry of them all."""
 
+from stepwise.models._bare_etc import (
+  BareETC,
+  BareETCConfig,
+  Guesses,
+  MaskedBatch,
+)
 from stepwise.models._baselines import (
   LeadChooser,
   LeadConfig,
@@ -57,10 +63,13 @@ __all__ = [
   'SYSTEMS',
   'BERTSum',
   'BERTSumConfig',
+  'BareETC',
+  'BareETCConfig',
   'Batch',
   'BatchSizes',
   'ETCSum',
   'ETCSumConfig',
+  'Guesses',
   'HiBERT',
   'HiBERTConfig',
   'LeadChooser',
@@ -68,6 +77,7 @@ __all__ = [
   'Limits',
   'Loss',
   'LossSums',
+  'MaskedBatch',
   'ModelConfig',
   'OracleChooser',
   'OracleConfig',

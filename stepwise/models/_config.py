@@ -88,7 +88,8 @@ class ModelConfig:
   and, if it is stepwise, `begin_unit`.
 
   Attributes:
-    chooses_units: of records; otherwise the model writes text.
+    chooses_units: of records; otherwise the model writes text, or pretrains.
+    pretrains: it is an encoder that learns from masked documents, for others.
     needs_weights: False for baselines.
     needs_targets: it looks at what it should choose, as an oracle does.
     gives_probabilities: its scores mean some.
@@ -101,6 +102,7 @@ class ModelConfig:
   """
 
   chooses_units = True
+  pretrains = False
   needs_weights = True
   needs_targets = False
   gives_probabilities = True

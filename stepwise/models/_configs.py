@@ -9,6 +9,7 @@ from stepwise.layers import (
   TransformerConfig,
   num_params,
 )
+from stepwise.models._bare_etc import BareETCConfig
 from stepwise.models._baselines import LeadConfig, OracleConfig
 from stepwise.models._bertsum import BERTSumConfig
 from stepwise.models._config import find_config, register_model
@@ -56,6 +57,21 @@ _ETCSUM_CONFIGS: dict[str, ETCSumConfig] = {
     max_global=128,
   ),
 }
+# The encoders of these, to be pretrained. Nothing ties them to a length: that
+# of the paper reads 8192 tokens, the two delimiters included.
+_BARE_CONFIGS: dict[str, BareETCConfig] = {
+  'etc_base': BareETCConfig(
+    dataclasses.replace(
+      _ETCSUM_CONFIGS['etcsum_base'].twin(), document_tokens=8190
+    )
+  ),
+  'etc_mini': BareETCConfig(_ETCSUM_CONFIGS['etcsum_mini'].twin()),
+  # MiniLM knows [MASK].
+  'etc_news': BareETCConfig(
+    _ETCSUM_CONFIGS['etcsum_news'].twin(), hidden_token=103
+  ),
+  'etc_tiny': BareETCConfig(_ETCSUM_CONFIGS['etcsum_tiny'].twin()),
+}
 _BERTSUM_CONFIGS: dict[str, BERTSumConfig] = {
   'bertsum_base': BERTSumConfig(_BERT, cls=101, sep=102),
   'robertasum_base': BERTSumConfig(_ROBERTA, cls=0, sep=2),
@@ -77,6 +93,7 @@ _REALIZER_CONFIGS: dict[str, RealizerConfig] = {
 }
 
 register_model(ETCSumConfig, _ETCSUM_CONFIGS)
+register_model(BareETCConfig, _BARE_CONFIGS)
 register_model(HiBERTConfig, HIBERT_CONFIGS)
 register_model(PointerConfig, POINTER_CONFIGS)
 register_model(BERTSumConfig, _BERTSUM_CONFIGS)

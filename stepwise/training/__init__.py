@@ -16,6 +16,7 @@ from stepwise.training._config import (
   MeshConfig,
   ModelSpec,
   OptimizerConfig,
+  PretrainingConfig,
   TrainConfig,
   resolve_model,
 )
@@ -38,7 +39,13 @@ from stepwise.training._history import (
   read_history,
   sparkline,
 )
-from stepwise.training._input import local_files
+from stepwise.training._input import (
+  Arrays,
+  Planned,
+  local_files,
+  open_batches,
+  validation_batches,
+)
 from stepwise.training._loop import (
   DivergenceError,
   PreemptionError,
@@ -56,10 +63,12 @@ from stepwise.training._page import run_page
 from stepwise.training._processes import sum_of_processes
 from stepwise.training._stacking import restack
 from stepwise.training._step import (
+  JointLoss,
   TrainState,
   lower_update,
   make_optimizer,
   make_schedule,
+  row_tokens,
 )
 from stepwise.training._store import CheckpointStore
 from stepwise.training._task import (
@@ -71,6 +80,7 @@ from stepwise.training._task import (
 
 __all__ = [
   'BLEU',
+  'Arrays',
   'CheckpointConfig',
   'CheckpointStore',
   'CompiledProgram',
@@ -80,12 +90,15 @@ __all__ = [
   'Evaluator',
   'HostProgram',
   'InputConfig',
+  'JointLoss',
   'JsonLinesWriter',
   'MeshConfig',
   'MetricWriter',
   'ModelSpec',
   'OptimizerConfig',
+  'Planned',
   'PreemptionError',
+  'PretrainingConfig',
   'RunHistory',
   'TensorBoardWriter',
   'TrainConfig',
@@ -104,15 +117,18 @@ __all__ = [
   'lower_update',
   'make_optimizer',
   'make_schedule',
+  'open_batches',
   'product_flops',
   'read_history',
   'resolve_model',
   'restack',
   'rouge_evaluator',
+  'row_tokens',
   'run_page',
   'selector_task',
   'sparkline',
   'sum_of_processes',
   'topology_devices',
   'train',
+  'validation_batches',
 ]

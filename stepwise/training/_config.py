@@ -16,7 +16,7 @@ from etils import epath
 from stepwise import _files
 from stepwise._errors import InputError
 from stepwise._extras import needs
-from stepwise.data import Buckets
+from stepwise.data import Buckets, Masking
 from stepwise.inference import PredictConfig
 from stepwise.layers import choose_products, with_products
 from stepwise.models import ModelConfig, find_config
@@ -230,6 +230,32 @@ class CheckpointConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class PretrainingConfig:
+  """What an encoder learns from documents alone.
+
+  The loss is the weighted sum of two means over the batch.
+
+  Attributes:
+    mlm_weight: of masked tokens.
+    cpc_weight: of hidden units.
+    masking: what is taken away for it to guess.
+  """
+
+  mlm_weight: float = 0.8
+  cpc_weight: float = 0.2
+  masking: Masking = Masking()
+
+  def __post_init__(self) -> None:
+    if min(self.mlm_weight, self.cpc_weight) < 0 or not (
+      self.mlm_weight + self.cpc_weight
+    ):
+      raise InputError(
+        f'mlm_weight is {self.mlm_weight} and cpc_weight {self.cpc_weight}, '
+        'must be at least 0, and one of them more.'
+      )
+
+
+@dataclasses.dataclass(frozen=True)
 class MeshConfig:
   """Devices and what is spread over them; a resumed run may have others.
 
@@ -265,6 +291,7 @@ class TrainConfig:
     steps: updates of the parameters.
     accumulate: micro-batches of every batch; its gradient is their sum.
     positive_weight: of oracle units in the loss of a twin.
+    pretraining: of a bare encoder; None = as usual.
     seed: of initial values, dropout, shuffling and sampling.
     log_every: steps between lines of metrics.
     max_loss: a training loss above it stops the run, as nan does.
@@ -281,6 +308,7 @@ class TrainConfig:
   mesh: MeshConfig = MeshConfig()
   accumulate: int = 1
   positive_weight: float = 1.0
+  pretraining: PretrainingConfig | None = None
   seed: int = 0
   log_every: int = 10
   max_loss: float = float('inf')

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import gin
 
 from stepwise._errors import InputError
-from stepwise.data import Buckets
+from stepwise.data import Buckets, Masking
 from stepwise.decoding import DecodeConfig
 from stepwise.inference import PredictConfig
 from stepwise.training._config import (
@@ -31,6 +31,7 @@ from stepwise.training._config import (
   MeshConfig,
   ModelSpec,
   OptimizerConfig,
+  PretrainingConfig,
   TrainConfig,
 )
 
@@ -44,10 +45,12 @@ _CONFIGURABLE: dict[Any, Any] = {
     DecodeConfig,
     EvaluationConfig,
     InputConfig,
+    Masking,
     MeshConfig,
     ModelSpec,
     OptimizerConfig,
     PredictConfig,
+    PretrainingConfig,
     TrainConfig,
   )
 }
@@ -63,6 +66,7 @@ TrainConfig.evaluation = @EvaluationConfig()
 TrainConfig.checkpoints = @CheckpointConfig()
 TrainConfig.mesh = @MeshConfig()
 EvaluationConfig.predict = @PredictConfig()
+PretrainingConfig.masking = @Masking()
 """
 
 

@@ -11,7 +11,7 @@ import glob
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import grain
 import numpy as np
@@ -87,6 +87,19 @@ def _copied_files(pattern: str) -> tuple[Path, ...]:
   for file in files:
     file.copy(folder / file.name)
   return tuple(folder / file.name for file in files)
+
+
+@runtime_checkable
+class BatchSource(Protocol):
+  """Examples in groups of one size, that batches are made of."""
+
+  by_bucket: dict[tuple[int, int], np.ndarray]
+
+  def batch(
+    self, planned: Planned, rows: np.ndarray, seed: tuple[int, ...] = ()
+  ) -> Arrays:
+    """Some rows of a batch; those past its examples are empty."""
+    ...
 
 
 class Examples:
@@ -208,7 +221,7 @@ class TrainingBatches:
 
   def __init__(
     self,
-    examples: Examples,
+    examples: BatchSource,
     batch_size: int,
     *,
     seed: int,
@@ -277,7 +290,7 @@ def _examples(
 
 
 def open_batches(
-  examples: Examples,
+  examples: BatchSource,
   config: InputConfig,
   *,
   seed: int,
@@ -293,7 +306,7 @@ def open_batches(
 
 
 def validation_batches(
-  examples: Examples, batch_size: int, rows: np.ndarray | None = None
+  examples: BatchSource, batch_size: int, rows: np.ndarray | None = None
 ) -> Iterator[Arrays]:
   """Every example once, bucket by bucket in the order of the records."""
   rows = np.arange(batch_size) if rows is None else rows

@@ -5,7 +5,7 @@ import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import grain
@@ -42,6 +42,7 @@ from stepwise.training._preemption import watch_for_preemption
 from stepwise.training._processes import together
 from stepwise.training._stacking import restack
 from stepwise.training._step import (
+  JointLoss,
   Schedule,
   StepMetrics,
   TrainState,
@@ -50,6 +51,8 @@ from stepwise.training._step import (
   jit_update,
   make_optimizer,
   make_schedule,
+  named_means,
+  named_sums,
   state_shapes,
   state_shardings,
 )
@@ -101,7 +104,7 @@ class Programs:
     mesh: the devices.
     schedule: of the learning rate.
     update: `(state, batch) -> (state, metrics)`.
-    sums_of: `(params, batch) -> LossSums`, without dropout.
+    sums_of: `(params, batch) -> {name: LossSums}`, without dropout.
     init: the state before the first update.
     shapes: of the state, and where it lives.
     lower: by name, what makes 'update' and 'validation' for given shapes.
@@ -190,7 +193,7 @@ def make_programs(
   update = jit_update(
     learnt, optimizer, config.accumulate, shardings, task.tokens
   )
-  sums_of = jax.jit(task.loss)
+  sums_of = jax.jit(named_sums(task.loss))
   init = functools.partial(
     init_state, task.module, optimizer, config.seed, shardings, task.dummy
   )
@@ -230,9 +233,14 @@ def _result(programs: Programs, store: CheckpointStore) -> TrainResult:
   return TrainResult(programs.task.model, params, step)
 
 
-def _without_frozen(loss: Loss, frozen: tuple[str, ...]) -> Loss:
+def _without_frozen(
+  loss: Loss | JointLoss, frozen: tuple[str, ...]
+) -> Loss | JointLoss:
   if not frozen:
     return loss
+  if isinstance(loss, JointLoss):
+    states: Any = _without_frozen(loss.states, frozen)
+    return replace(loss, states=states)
   return lambda params, *args: loss(freeze(params, frozen), *args)
 
 
@@ -377,10 +385,11 @@ class _Run:
     )
 
   def _log(self, metrics: StepMetrics) -> dict[str, float]:
+    means = metrics._asdict() | metrics.parts
     numbers = {
       f'train/{name}': float(value)
-      for name, value in metrics._asdict().items()
-      if name != 'tokens'
+      for name, value in means.items()
+      if name not in ('tokens', 'parts')
     }
     rate = float(self._programs.schedule(self._step - 1))
     numbers['train/learning_rate'] = rate
@@ -421,21 +430,19 @@ def _leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
 def mean_loss(
   sums_of: Callable[[Any, Any], Any], params: Any, batches: Iterable[Any]
 ) -> dict[str, float]:
-  """Mean loss and accuracy over all terms of all batches.
+  """Mean losses and accuracies over all terms of all batches.
 
   Args:
-    sums_of: `(params, batch) -> LossSums`, without dropout.
+    sums_of: `(params, batch) -> {name: LossSums}`, without dropout.
     params: of the model.
     batches: on the devices.
   """
-  total = np.zeros(3)
+  total: dict[str, Any] = {'': np.zeros(3)}
   for batch in batches:
-    total += np.array(jax.device_get(sums_of(params, batch)), float)
-  loss, weight, correct = total
-  return {
-    'validation/loss': loss / max(weight, 1),
-    'validation/accuracy': correct / max(weight, 1),
-  }
+    for name, sums in jax.device_get(sums_of(params, batch)).items():
+      total[name] = total.get(name, 0) + np.array(sums, float)
+  means = named_means(total)
+  return {f'validation/{name}': float(mean) for name, mean in means.items()}
 
 
 def check_finite(

@@ -1,7 +1,8 @@
 """One update: the optimizer, the state of a run, and how a batch changes it."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -39,12 +40,68 @@ class TrainState(NamedTuple):
 
 
 class StepMetrics(NamedTuple):
-  """Of one update; the loss is that before it."""
+  """Of one update; the loss is that before it.
+
+  Attributes:
+    loss, accuracy: means over the batch.
+    gradient_norm: before it is clipped.
+    tokens: real ones.
+    parts: losses and accuracies by name, where a loss has parts.
+  """
 
   loss: Float[Array, '']
   accuracy: Float[Array, '']
   gradient_norm: Float[Array, '']
   tokens: Int[Array, '']
+  parts: dict[str, Float[Array, '']]
+
+
+@dataclass(frozen=True)
+class JointLoss:
+  """A loss that compares rows of a whole batch, in one piece or in many.
+
+  Its gradient does not depend on how a batch is cut: micro-batches are read
+  twice, first for the states of all rows, then, when the gradients of these are
+  known, for those of the parameters (gradient caching, Gao et al. 2021).
+
+  Attributes:
+    states: `(params, batch, rng) -> states`, arrays of floats by rows.
+    parts: `(states, batch) -> {name: LossSums}`.
+    total: `parts -> LossSums`.
+  """
+
+  states: Callable[..., Any]
+  parts: Callable[[Any, Any], dict[str, LossSums]]
+  total: Callable[[Mapping[str, LossSums]], LossSums]
+
+  def __call__(
+    self, params: Any, batch: Any, rng: Array | None = None
+  ) -> LossSums:
+    return self.total(self.parts(self.states(params, batch, rng), batch))
+
+
+def named_sums(
+  loss: Loss | JointLoss,
+) -> Callable[..., dict[str, LossSums]]:
+  """`(params, batch, rng) -> sums`: all of it as '', and parts by name."""
+  if not isinstance(loss, JointLoss):
+    return lambda *args: {'': loss(*args)}
+
+  def sums(params: Any, batch: Any, *rng: Any) -> dict[str, LossSums]:
+    parts = loss.parts(loss.states(params, batch, *(rng or (None,))), batch)
+    return {'': loss.total(parts), **parts}
+
+  return sums
+
+
+def named_means(sums: Mapping[str, Any]) -> dict[str, Any]:
+  """Mean loss and accuracy of each; `mlm_loss` of sums named `mlm`."""
+  means = {}
+  for name, (loss, weight, correct) in sums.items():
+    start, count = f'{name}_' if name else '', weight + (weight == 0)
+    means |= {f'{start}loss': loss / count}
+    means |= {f'{start}accuracy': correct / count}
+  return means
 
 
 def make_schedule(
@@ -213,7 +270,7 @@ def row_tokens(batch: Batch) -> Int[Array, ' batch']:
 
 
 def make_update(
-  loss: Loss,
+  loss: Loss | JointLoss,
   optimizer: optax.GradientTransformation,
   accumulate: int,
   tokens: Callable[[Any], Array] = row_tokens,
@@ -228,15 +285,19 @@ def make_update(
   def update(state: TrainState, batch: Any) -> tuple[TrainState, StepMetrics]:
     key = jax.random.wrap_key_data(state.rng)
     keys = jax.random.split(jax.random.fold_in(key, state.step), accumulate)
-    sums, grads = _sum_gradients(loss, state.params, batch, keys)
-    weight = jnp.maximum(sums.weight, 1)
+    sums, grads = sum_gradients(loss, state.params, batch, keys)
     rows = tokens(batch)
-    scale = (rows > 0).mean() / weight
+    scale = (rows > 0).mean() / jnp.maximum(sums[''].weight, 1)
     grads = jax.tree.map(lambda g: g * scale.astype(g.dtype), grads)
     updates, opt_state = optimizer.update(grads, state.opt_state, state.params)
     params = optax.apply_updates(state.params, updates)
+    means = named_means(sums)
     metrics = StepMetrics(
-      sums.mean, sums.correct / weight, optax.tree.norm(grads), rows.sum()
+      means.pop('loss'),
+      means.pop('accuracy'),
+      optax.tree.norm(grads),
+      rows.sum(),
+      means,
     )
     return TrainState(state.step + 1, params, opt_state, state.rng), metrics
 
@@ -244,7 +305,7 @@ def make_update(
 
 
 def jit_update(
-  loss: Loss,
+  loss: Loss | JointLoss,
   optimizer: optax.GradientTransformation,
   accumulate: int,
   shardings: TrainState,
@@ -305,34 +366,70 @@ def lower_update(
   return on_mesh(mesh, update.lower, rules)(shapes, placed)
 
 
-def _sum_gradients(
-  loss: Loss, params: Any, batch: Any, keys: Array
-) -> tuple[LossSums, Any]:
-  """Sums over micro-batches, one per key, one after another."""
+def sum_gradients(
+  loss: Loss | JointLoss, params: Any, batch: Any, keys: Array
+) -> tuple[dict[str, LossSums], Any]:
+  """Sums of a batch and their gradient, over micro-batches, one per key."""
 
-  def grads_of(micro: Any, key: Array) -> tuple[LossSums, Any]:
-    def total(params: Any) -> tuple[Array, LossSums]:
-      sums = loss(params, micro, key)
-      return sums.loss, sums
+  def grads_of(micro: Any, key: Array) -> tuple[dict[str, LossSums], Any]:
+    def total(params: Any) -> tuple[Array, dict[str, LossSums]]:
+      sums = named_sums(loss)(params, micro, key)
+      return sums[''].loss, sums
 
     grads, sums = jax.grad(total, has_aux=True)(params)
     return sums, grads
 
   if len(keys) == 1:
     return grads_of(batch, keys[0])
-
-  def add(total: Any, part: tuple[Any, Array]) -> tuple[Any, None]:
-    return jax.tree.map(jnp.add, total, grads_of(*part)), None
-
+  if isinstance(loss, JointLoss):
+    return _joint_gradients(loss, params, batch, keys)
   parts = jax.tree.map(lambda x: _split_rows(x, len(keys)), batch)
-  first = jax.tree.map(lambda x: x[0], (parts, keys))
-  zeros = jax.tree.map(
-    lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(grads_of, *first)
+  return _sum_over(grads_of, (parts, keys))
+
+
+def _joint_gradients(
+  loss: JointLoss, params: Any, batch: Any, keys: Array
+) -> tuple[dict[str, LossSums], Any]:
+  split = functools.partial(
+    jax.tree.map, lambda rows: _split_rows(rows, len(keys))
   )
-  return jax.lax.scan(add, zeros, (parts, keys))[0]
+  parts = split(batch)
+  states = jax.lax.map(lambda part: loss.states(params, *part), (parts, keys))
+  whole = jax.tree.map(_join_rows, states)
+
+  def total(states: Any) -> tuple[Array, dict[str, LossSums]]:
+    sums = loss.parts(states, batch)
+    sums = {'': loss.total(sums), **sums}
+    return sums[''].loss, sums
+
+  wanted, sums = jax.grad(total, has_aux=True)(whole)
+
+  def grads_of(micro: Any, key: Array, wanted: Any) -> Any:
+    _, pull = jax.vjp(lambda params: loss.states(params, micro, key), params)
+    return pull(wanted)[0]
+
+  return sums, _sum_over(grads_of, (parts, keys, split(wanted)))
+
+
+def _sum_over(function: Callable[..., Any], parts: tuple[Any, ...]) -> Any:
+  """Sum of a function of every part, one after another."""
+
+  def add(total: Any, part: tuple[Any, ...]) -> tuple[Any, None]:
+    return jax.tree.map(jnp.add, total, function(*part)), None
+
+  first = jax.tree.map(lambda x: x[0], parts)
+  zeros = jax.tree.map(
+    lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(function, *first)
+  )
+  return jax.lax.scan(add, zeros, parts)[0]
 
 
 def _split_rows(array: Array, parts: int) -> Array:
   """Micro-batches of every `parts`-th row: each stays spread over devices."""
   rows = array.reshape(-1, parts, *array.shape[1:])
   return jnp.swapaxes(rows, 0, 1)
+
+
+def _join_rows(parts: Array) -> Array:
+  """Undoes `_split_rows`."""
+  return jnp.swapaxes(parts, 0, 1).reshape(-1, *parts.shape[2:])

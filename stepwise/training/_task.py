@@ -30,7 +30,7 @@ from stepwise.training._input import (
   validation_examples,
 )
 from stepwise.training._mesh import decoding_mesh
-from stepwise.training._step import row_tokens
+from stepwise.training._step import JointLoss, row_tokens
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class TrainingTask:
     model: the configuration.
     module: built from it.
     embed: its width, which a schedule may depend on.
-    loss: `(params, batch, rng) -> LossSums`; no rng means no dropout.
+    loss: `(params, batch, rng) -> LossSums`; no rng means no dropout. One that
+      compares rows of a batch is a `JointLoss`.
     dummy: makes the smallest arguments of the module, to initialise it.
     batch: the named tuple that arrays of a batch become.
     tokens: real ones of every row of a batch; an empty row has none.
@@ -81,7 +82,7 @@ class TrainingTask:
   model: Any
   module: nn.Module
   embed: int
-  loss: Loss
+  loss: Loss | JointLoss
   dummy: Callable[[], tuple[Any, ...]]
   batch: Any
   tokens: Callable[[Any], Array]
@@ -96,7 +97,7 @@ def selector_task(config: TrainConfig) -> TrainingTask:
   model = resolve_model(config.model)
   if not model.chooses_units:
     raise InputError(
-      f'{config.model.name} writes text; it cannot be trained to select.'
+      f'{config.model.name} does not choose units: it cannot learn to select.'
     )
   spread = model.spread_length() if config.mesh.sequence > 1 else model
   module = spread.build()
