@@ -19,6 +19,7 @@ import benchmarks._harness as harness  # Before jax.
 
 # isort: split
 from stepwise.models import find_config
+from stepwise.pretraining import pretraining_task
 from stepwise.realization.training import realizer_task
 from stepwise.training import (
   CompiledProgram,
@@ -112,8 +113,10 @@ def shared_row(
 
 
 def make_task(config: TrainConfig) -> TrainingTask:
-  writes = not find_config(config.model.name).chooses_units
-  return realizer_task(config) if writes else selector_task(config)
+  model = find_config(config.model.name)
+  if model.pretrains:
+    return pretraining_task(config)
+  return selector_task(config) if model.chooses_units else realizer_task(config)
 
 
 class _TooSmallError(Exception):

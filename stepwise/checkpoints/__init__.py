@@ -7,7 +7,7 @@ from stepwise.checkpoints._bundle import (
   save_bundle,
   twin_params,
 )
-from stepwise.checkpoints._convert import convert
+from stepwise.checkpoints._convert import convert, start_from
 from stepwise.checkpoints._etc import load_etc
 from stepwise.checkpoints._export import export
 from stepwise.checkpoints._huggingface import Pretrained, load_huggingface
@@ -30,5 +30,6 @@ __all__ = [
   'load_etc',
   'load_huggingface',
   'save_bundle',
+  'start_from',
   'twin_params',
 ]

@@ -163,6 +163,20 @@ def load_bundle(
   )
 
 
+def is_bundle(folder: Path) -> bool:
+  """Whether a folder looks like one: foreign models have a config.json, too."""
+  path = folder / _CONFIG
+  return path.is_file() and read_json(path).keys() >= _NEEDED
+
+
+def bundle_tokenizer(bundle: Bundle, folder: Path) -> str | Path | None:
+  """The tokeniser of a bundle, as `save_bundle` wants it named."""
+  if bundle.tokenizer is None:
+    return None
+  name = bundle.tokenizer.name
+  return folder if name == 'byte_level_bpe' else name
+
+
 def twin_params(bundle: Bundle) -> Params:
   """Of a stepwise bundle, the weights that its non-stepwise twin has too."""
   shapes = config_shapes(bundle.config.twin())

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from stepwise._errors import InputError
-from stepwise.checkpoints._bundle import WeightDType, save_bundle
+from stepwise.checkpoints._bundle import (
+  Bundle,
+  WeightDType,
+  bundle_tokenizer,
+  is_bundle,
+  load_bundle,
+  save_bundle,
+)
 from stepwise.checkpoints._etc import load_etc
 from stepwise.checkpoints._huggingface import load_huggingface, model_type
 from stepwise.checkpoints._initial import initial_params
@@ -15,7 +22,13 @@ from stepwise.checkpoints._initialise import (
   check_fit,
   initialise,
 )
-from stepwise.checkpoints._matching import graft, to_numpy, under
+from stepwise.checkpoints._matching import (
+  Params,
+  below,
+  graft,
+  to_numpy,
+  under,
+)
 from stepwise.checkpoints._tensorflow import is_tensorflow
 from stepwise.models import ModelConfig, find_config
 
@@ -34,8 +47,10 @@ def convert(
   """Starts a named configuration from a checkpoint and saves it as a bundle.
 
   Args:
-    source: a Hugging Face folder of BERT or RoBERTa with its vocabulary, or a
-      TensorFlow checkpoint of ETC (for ETCSum).
+    source: a Hugging Face folder of BERT or RoBERTa with its vocabulary, a
+      TensorFlow checkpoint of ETC (for ETCSum), or a bundle whose encoder the
+      configuration has, too: of a bare encoder for ETCSum, or the other way
+      round.
     out: the bundle.
     name: of the configuration. The bundle's own configuration has the
       activation and the norms' epsilon of a Hugging Face source.
@@ -43,7 +58,12 @@ def convert(
     dtype: of the stored weights.
   """
   config, source = find_config(name), Path(source)
-  if (source / 'config.json').is_file():
+  if is_bundle(source):
+    bundle = load_bundle(source)
+    tokenizer = bundle_tokenizer(bundle, source)
+    config = config.with_settings(**bundle.config.numerics)
+    params = start_from(bundle, config, seed)
+  elif (source / 'config.json').is_file():
     tokenizer = _vocabulary(source)
     _check_delimiter(source, config)
     pretrained = load_huggingface(source)
@@ -56,7 +76,7 @@ def convert(
   else:
     raise InputError(
       f'{source} is neither a Hugging Face folder (no config.json in it) nor a '
-      'TensorFlow checkpoint.'
+      'TensorFlow checkpoint nor a bundle.'
     )
   card = (
     f'Configuration `{name}`, started from the checkpoint `{source.name}`; '
@@ -64,6 +84,24 @@ def convert(
     'fine-tuned: its choices mean nothing before it is trained.'
   )
   save_bundle(out, config, params, tokenizer=tokenizer, card=card, dtype=dtype)
+
+
+def start_from(bundle: Bundle, config: ModelConfig, seed: int = 0) -> Params:
+  """Fresh parameters with the encoder of a bundle of another kind in place.
+
+  Args:
+    bundle: of a model that starts from a pretrained encoder.
+    config: another model, whose encoder must be of the same sizes.
+    seed: of what only the second model has: a scorer, or the head of a bare
+      encoder.
+  """
+  theirs, ours = (c.pretrained_parts(layers=0) for c in (bundle.config, config))
+  what = f'the encoder of {bundle.name}'
+  if theirs.global_local != ours.global_local:
+    raise InputError(f'{what} is of another kind than the model has.')
+  weights = below(theirs.path, to_numpy(bundle.variables['params']))
+  initial = initial_params(config, seed)
+  return graft(what, initial, under(ours.path, weights), fresh=ours.fresh)
 
 
 def _etcsum_from_tensorflow(

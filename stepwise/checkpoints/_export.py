@@ -6,6 +6,7 @@ from pathlib import Path
 from stepwise.checkpoints._bundle import (
   OTHER_FILES,
   WeightDType,
+  bundle_tokenizer,
   card_text,
   load_bundle,
   save_bundle,
@@ -31,15 +32,11 @@ def export(
     card: Markdown of the new card; None = that of the source.
   """
   bundle = load_bundle(source)
-  tokenizer = None
-  if bundle.tokenizer is not None:
-    name = bundle.tokenizer.name
-    tokenizer = Path(source) if name == 'byte_level_bpe' else name
   save_bundle(
     out,
     bundle.config,
     bundle.variables['params'],
-    tokenizer=tokenizer,
+    tokenizer=bundle_tokenizer(bundle, Path(source)),
     card=card_text(source) if card is None else card,
     dtype=dtype,
     decoding=decoding or bundle.decoding,

@@ -1,4 +1,4 @@
-"""`stepwise convert`: a foreign checkpoint becomes a bundle."""
+"""`stepwise convert`: a checkpoint or an encoder becomes a bundle."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -18,8 +18,8 @@ class Precision(StrEnum):
 Source = Annotated[
   Path,
   typer.Argument(
-    help='A Hugging Face folder of BERT or RoBERTa, or a TensorFlow '
-    'checkpoint of ETC.'
+    help='A Hugging Face folder of BERT or RoBERTa, a TensorFlow checkpoint of '
+    'ETC, or a bundle with the encoder that the model needs.'
   ),
 ]
 Target = Annotated[

@@ -78,7 +78,10 @@ Profile = Annotated[
 ]
 Init = Annotated[
   Path | None,
-  typer.Option(help='Bundle to start from; a twin may take a stepwise one.'),
+  typer.Option(
+    help='Bundle to start from; a twin may take a stepwise one, ETCSum a bare '
+    'encoder.'
+  ),
 ]
 Export = Annotated[
   bool,
@@ -173,6 +176,7 @@ def train(
     'TrainConfig.accumulate': accumulate,
     'TrainConfig.profile': profile,
     'MeshConfig.sequence': sequence,
+    'Masking.tokenizer': tokenizer if tokenizer != 'wordpiece' else None,
   }
   if dry_run:
     anything = [f'{name}=-' for name in ('TRAIN', 'VALIDATION', 'DOCUMENTS')]
@@ -284,21 +288,32 @@ def _join(where: str) -> None:
   jax.distributed.initialize(address, *numbers)
 
 
-def _writes(config: 'TrainConfig') -> bool:
-  """Whether the model is a realizer; all others select."""
+def _pretrains(config: 'TrainConfig') -> bool:
   from stepwise.models import find_config
 
-  return not find_config(config.model.name).chooses_units
+  return find_config(config.model.name).pretrains
+
+
+def _writes(config: 'TrainConfig') -> bool:
+  """Whether the model is a realizer; all others read records."""
+  from stepwise.models import find_config
+
+  model = find_config(config.model.name)
+  return not (model.chooses_units or model.pretrains)
 
 
 def _task(config: 'TrainConfig') -> 'TrainingTask':
-  if not _writes(config):
-    from stepwise.training import selector_task
+  if _pretrains(config):
+    from stepwise.pretraining import pretraining_task
 
-    return selector_task(config)
-  from stepwise.realization.training import realizer_task
+    return pretraining_task(config)
+  if _writes(config):
+    from stepwise.realization.training import realizer_task
 
-  return realizer_task(config)
+    return realizer_task(config)
+  from stepwise.training import selector_task
+
+  return selector_task(config)
 
 
 def _check_records(config: 'TrainConfig', tokenizer: str) -> None:
@@ -351,9 +366,11 @@ def _train(config: 'TrainConfig', output: str, initial: Any) -> 'TrainResult':
 def _start(init: Path, config: 'TrainConfig') -> tuple[Any, 'TrainConfig']:
   """Weights of a bundle, and the run with the numerics they were trained with.
 
-  A non-stepwise model may start from its twin. What the user sets, stays.
+  A non-stepwise model may start from its twin, and a model from the bare
+  encoder that it has, or the other way round. What the user sets, stays.
   """
-  from stepwise.checkpoints import load_bundle, twin_params
+  from stepwise.checkpoints import load_bundle, start_from, twin_params
+  from stepwise.training import resolve_model
 
   bundle = load_bundle(init)
   given = config.model
@@ -367,6 +384,9 @@ def _start(init: Path, config: 'TrainConfig') -> tuple[Any, 'TrainConfig']:
   )
   if given.twin and bundle.config.stepwise:
     return twin_params(bundle), config
+  model = resolve_model(config.model.lasting)
+  if bundle.config.pretrains != model.pretrains:
+    return start_from(bundle, model, config.seed), config
   return bundle.variables['params'], config
 
 
@@ -494,12 +514,14 @@ def _save(
 
     # How it was measured, or was asked to choose, is how it should be used.
     measured, predict = config.evaluation.documents, config.evaluation.predict
+    asked = measured or predict != PredictConfig()
+    chooses = not _pretrains(config)
     save_bundle(
       folder,
       model,
       params,
       tokenizer=tokenizer,
       card=card,
-      decoding=predict if measured or predict != PredictConfig() else None,
-      files=_planner_file(model, config.input.train),
+      decoding=predict if chooses and asked else None,
+      files=_planner_file(model, config.input.train) if chooses else {},
     )

@@ -6,6 +6,7 @@ import grain
 import numpy as np
 
 from stepwise._errors import InputError
+from stepwise._typing import Array, Int
 from stepwise.data import (
   Buckets,
   MaskedSizes,
@@ -29,9 +30,13 @@ from stepwise.training import (
   local_files,
   open_batches,
   resolve_model,
-  row_tokens,
   validation_batches,
 )
+
+
+def row_tokens(batch: MaskedBatch) -> Int[Array, ' batch']:
+  """Real tokens of every document; a row without any is empty."""
+  return (batch.unit_ids >= 0).sum(axis=1)
 
 
 def pretraining_task(config: TrainConfig) -> TrainingTask:

@@ -118,7 +118,7 @@ def _from_bundle(
 ) -> ModelSummarizer:
   name = bundle.name or 'the model'
   if not bundle.config.chooses_units:
-    raise InputError(f'{name} writes text; it cannot choose sentences.')
+    raise InputError(f'{name} is of a kind that cannot choose sentences.')
   if bundle.tokenizer is None:
     raise InputError(f'{name} has no tokeniser: it cannot read text.')
   return ModelSummarizer(

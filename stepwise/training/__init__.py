@@ -68,7 +68,6 @@ from stepwise.training._step import (
   lower_update,
   make_optimizer,
   make_schedule,
-  row_tokens,
 )
 from stepwise.training._store import CheckpointStore
 from stepwise.training._task import (
@@ -123,7 +122,6 @@ __all__ = [
   'resolve_model',
   'restack',
   'rouge_evaluator',
-  'row_tokens',
   'run_page',
   'selector_task',
   'sparkline',
