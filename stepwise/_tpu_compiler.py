@@ -8,6 +8,4 @@ COMPILER_ENVIRONMENT = {
   'TPU_ACCELERATOR_TYPE': 'v5litepod-8',
   'TPU_WORKER_HOSTNAMES': 'localhost',
   'ALLOW_MULTIPLE_LIBTPU_LOAD': '1',
-  # Programs for devices that are not there cannot be read back.
-  'JAX_ENABLE_COMPILATION_CACHE': 'false',
 }

@@ -196,11 +196,37 @@ STORY = (
 )
 
 
+# What people are told to type, in the root of the repository.
+COMMANDS = tuple(
+  ' '.join(command.split())
+  for command in (
+    r"""python -m t5x.train --gin_file=gin/t5x/runs/train.gin
+      --gin_file=gin/t5x/tiny_etcsum.gin --gin.MODEL_DIR=\"RUN\" """,
+    r"""python -m t5x.infer --gin_file=gin/t5x/runs/infer.gin
+      --gin_file=gin/t5x/tiny_etcsum.gin
+      --gin.CHECKPOINT_PATH=\"$PWD/RUN/checkpoint_20\"
+      --gin.INFER_OUTPUT_DIR=\"OUT\" """,
+    r"""python -m t5x.eval --gin_file=gin/t5x/runs/eval.gin
+      --gin_file=gin/t5x/tiny_etcsum.gin
+      --gin.CHECKPOINT_PATH=\"$PWD/RUN/checkpoint_20\"
+      --gin.EVAL_OUTPUT_DIR=\"SCORES\" """,
+  )
+)
+
+
+def test_pages_have_the_commands_that_are_tested():
+  pages = [ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')]
+  text = '\n'.join(page.read_text() for page in pages)
+  joined = re.sub(r'\s*\\\n\s*', ' ', text)
+  assert set(re.findall(r'^python -m t5x\..*$', joined, re.M)) == set(COMMANDS)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures('_t5x')
-def test_t5x_trains_continues_and_infers(tmp_path):
-  folder = tmp_path / 'cnn_dailymail'
-  folder.mkdir()
+def test_the_commands_of_the_pages(tmp_path):
+  """As they are typed, with a relative folder; then on more devices."""
+  folder = tmp_path / 'DATA' / 'cnn_dailymail'
+  folder.mkdir(parents=True)
   for split in ('train', 'validation', 'test'):
     rows = [
       {'id': f'{split}{i}', 'article': STORY, 'highlights': 'The crew turned.'}
@@ -208,33 +234,39 @@ def test_t5x_trains_continues_and_infers(tmp_path):
     ]
     lines = ''.join(f'{json.dumps(row)}\n' for row in rows)
     (folder / f'{split}.jsonl').write_text(lines)
-  output = tmp_path / 'run'
-  small = [
-    '--gin.MAX_UNITS=7',
-    "--gin.TASK_FEATURE_LENGTHS={'tokens':64,'unit_ids':64,'plan':2,'targets':2}",
-    '--gin.BATCH_SIZE=4',
-  ]
+  (tmp_path / 'gin').symlink_to(ROOT / 'gin')
 
-  def program(name: str, kind: str, *flags: str) -> None:
-    system = '--gin_file=gin/t5x/tiny_hibert.gin'
-    run(
-      *('-m', f't5x.{name}', f'--gin_file=gin/t5x/runs/{kind}.gin', system),
-      *(*small, *flags),
-      STEPWISE_DATA=str(tmp_path),
-      JAX_DISABLE_MOST_OPTIMIZATIONS='1',
+  def shell(command: str, **environment: str) -> None:
+    paths = [str(Path(sys.executable).parent), os.environ['PATH']]
+    modules = [str(ROOT), os.environ.get('PYTHONPATH', '')]
+    more = {
+      'PATH': os.pathsep.join(paths),
+      'PYTHONPATH': os.pathsep.join(modules),
+      'STEPWISE_DATA': 'DATA',
+      'JAX_DISABLE_MOST_OPTIMIZATIONS': '1',
+      'XLA_FLAGS': '',
+    }
+    done = subprocess.run(
+      ['bash', '-c', command],
+      cwd=tmp_path,
+      env={**os.environ, **more, **environment},
+      capture_output=True,
+      text=True,
     )
+    assert done.returncode == 0, done.stderr[-4000:]
 
-  steps = ['--gin.EVAL_PERIOD=1', '--gin.CHECKPOINT_PERIOD=1']
-  for last in (1, 2):
-    flags = [f'--gin.MODEL_DIR="{output}"', f'--gin.TRAIN_STEPS={last}']
-    program('train', 'train', *flags, *steps)
-    assert (output / f'checkpoint_{last}').is_dir()
-  restored = f'--gin.CHECKPOINT_PATH="{output}/checkpoint_2"'
-  program(
-    'infer', 'infer', restored, f'--gin.INFER_OUTPUT_DIR="{tmp_path}/summaries"'
-  )
-  [summaries] = (tmp_path / 'summaries').glob('*-00000-of-00001')
+  for command in COMMANDS:
+    shell(command)
+  [summaries] = (tmp_path / 'OUT').glob('*-00000-of-00001')
   rows = [json.loads(line) for line in summaries.read_text().splitlines()]
   assert [row['id'] for row in rows] == [f'test{i}' for i in range(8)]
   sentences = set(re.findall(r'\w[^.]*\.', STORY))
   assert all(set(row['prediction']) <= sentences for row in rows)
+  [scores] = (tmp_path / 'SCORES').rglob('*-metrics.jsonl')
+  assert 'rouge1' in scores.read_text()
+  # The run goes on, on 4 x 2 devices.
+  shell(
+    f'{COMMANDS[0]} --gin.TRAIN_STEPS=21 --gin.NUM_PARTITIONS=2',
+    XLA_FLAGS='--xla_force_host_platform_device_count=8',
+  )
+  assert (tmp_path / 'RUN' / 'checkpoint_21').is_dir()

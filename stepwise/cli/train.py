@@ -220,31 +220,27 @@ def _dry_run(config: 'TrainConfig', topology: str | None) -> None:
 
   found = dry_run(config, topology, _task, tell)
   table = Table(
-    *(
-      'program',
-      'rows',
-      'tokens',
-      'units',
-      'TFLOP',
-      'GiB a chip',
-      'of which',
-    ),
-    'seconds to compile',
+    *('program', 'rows', 'tokens', 'units', 'TFLOP', 'GiB a chip'),
+    *('temporary', 'compiled'),
   )
   for program in found.programs:
     whole, part = found.chip_bytes(program)
+    teraflops = program.flops / 1e12
     table.add_row(
       program.name,
       f'{program.rows:,}',
       f'{program.tokens:,}',
       f'{program.units:,}',
-      f'{program.flops / 1e12:,.1f}',
-      program.reason or f'{whole / 2**30:.2f}',
-      '' if program.reason else f'{part / 2**30:.2f} temporary',
-      f'{program.seconds:.0f}',
+      f'{teraflops:,.1f}' if teraflops >= 1 else f'{teraflops:.2g}',
+      'too much' if program.reason else f'{whole / 2**30:.2f}',
+      '' if program.reason else f'{part / 2**30:.2f}',
+      f'{program.seconds:.0f} s',
     )
-  console = Console()
+  console = Console(highlight=False)
   console.print(table)
+  for program in found.programs:
+    if program.reason:
+      console.print(f'{program.name}: {program.reason}')
   sizes = ', '.join(f'{axis} {size}' for axis, size in found.mesh.items())
   console.print(f'mesh: {sizes}; micro-batches: {found.accumulate}')
   for line in found.layout:

@@ -5,6 +5,7 @@ where libtpu is installed, if `COMPILER_ENVIRONMENT` was set before jax was
 imported.
 """
 
+import contextlib
 import dataclasses
 import re
 import time
@@ -13,6 +14,7 @@ from typing import Any
 
 import jax
 from jax.experimental import topologies
+from jax.experimental.compilation_cache import compilation_cache
 from jax.sharding import NamedSharding
 
 from stepwise._errors import InputError
@@ -119,9 +121,10 @@ def dry_run(
     devices, config = topology_devices(topology), _as_on_accelerators(config)
   programs = make_programs(config, make_task(config), devices)
   compiled = []
-  for program in _compile_all(config, programs):
-    on_program(program)
-    compiled.append(program)
+  with _without_cache() if topology else contextlib.nullcontext():
+    for program in _compile_all(config, programs):
+      on_program(program)
+      compiled.append(program)
   return DryRun(
     dict(programs.mesh.shape),
     config.accumulate,
@@ -129,6 +132,20 @@ def dry_run(
     tuple(compiled),
     2 if programs.mesh.devices.flat[0].device_kind in _TWO_CORES else 1,
   )
+
+
+@contextlib.contextmanager
+def _without_cache() -> Iterator[None]:
+  """Programs for devices that are not there cannot be read back."""
+  name = 'jax_enable_compilation_cache'
+  before = getattr(jax.config, name)
+  jax.config.update(name, False)
+  compilation_cache.reset_cache()
+  try:
+    yield
+  finally:
+    jax.config.update(name, before)
+    compilation_cache.reset_cache()
 
 
 def _as_on_accelerators(config: TrainConfig) -> TrainConfig:

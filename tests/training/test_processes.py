@@ -12,23 +12,27 @@ from tests.training.runs import write_records
 
 pytestmark = pytest.mark.slow
 
-STEPS = 6
+# A run that is stopped has more steps than it will ever reach.
+ENDLESS = 4000
 
 
-def arguments(records, output, *more):
+def arguments(records, articles, output, steps):
   settings = (
     *('OptimizerConfig.epsilon=1e-3', 'TrainConfig.log_every=1'),
     *('CheckpointConfig.every=2', 'EvaluationConfig.every=3'),
     *('MeshConfig.model=2', 'InputConfig.examples=sample'),
     *('InputConfig.buckets=@Buckets()', 'Buckets.lengths=(64,)'),
     *('Buckets.units=(8,)', 'InputConfig.plan_steps=3'),
+    # Summaries of the validation articles, each process its share.
+    *(f'EvaluationConfig.documents={articles}', 'DecodeConfig.never=(1,)'),
+    *('EvaluationConfig.predict=@PredictConfig()', 'DecodeConfig.max_units=2'),
+    *('PredictConfig.decode=@DecodeConfig()', 'DecodeConfig.stop_unit=0'),
   )
   return [
     *('train', records, '--validation', records, '--config', 'etcsum_tiny'),
-    *('--size', 'encoder.layers=1', '--steps', STEPS, '--batch', 16),
+    *('--size', 'encoder.layers=1', '--steps', steps, '--batch', 16),
     *('--output', output),
     *(word for name in settings for word in ('--set', name)),
-    *more,
   ]
 
 
@@ -38,12 +42,12 @@ def free_port():
     return found.getsockname()[1]
 
 
-def start_pair(records, output, *more):
+def start_pair(*run):
   """Both processes of a run on 2 x 8 devices."""
   address = f'localhost:{free_port()}'
   return [
     start(
-      *arguments(records, output, *more),
+      *arguments(*run),
       *('--distributed', f'{address},2,{index}'),
       devices=8,
     )
@@ -67,51 +71,49 @@ def logged(output, name='train/loss'):
   return {row['step']: row[name] for row in rows if name in row}
 
 
-def test_a_run_of_sixteen_devices_is_killed_and_ends_on_eight(tmp_path):
+def last(output):
+  return max(logged(output), default=0)
+
+
+def test_a_run_of_sixteen_devices_ends_on_eight(tmp_path):
+  """Preempted, continued, killed, moved: it ends as if nothing had been."""
   records = write_records(tmp_path, count=23)
-  alone, moved = tmp_path / 'alone', tmp_path / 'moved'
-  [(code, errors)] = finish(start(*arguments(records, alone), devices=8))
-  assert code == 0, errors
-  first, second = start_pair(records, moved)
-  kill_when(first, lambda: max(logged(moved), default=0) >= 4)
-  second.kill()
-  second.communicate()
-  assert not (moved / 'bundle').exists()
-  [(code, errors)] = finish(start(*arguments(records, moved), devices=8))
-  assert code == 0, errors
-  for name in ('train/loss', 'validation/loss'):
-    expected, found = logged(alone, name), logged(moved, name)
-    assert found.keys() == expected.keys()
-    for step, loss in expected.items():
-      np.testing.assert_allclose(found[step], loss, rtol=1e-4)
-  assert 'data 4, fsdp 1, model 2' in (moved / 'layout.txt').read_text()
-  assert (moved / 'bundle' / 'model.safetensors').exists()
-
-
-def test_a_signal_to_one_stops_both(tmp_path):
-  records = write_records(tmp_path, count=23)
-  output = tmp_path / 'run'
-  longer = (
-    '--set',
-    'TrainConfig.steps=4000',
-    '--set',
-    'EvaluationConfig.every=4000',
-  )
-  pair = start_pair(
-    records, output, *longer, '--set', 'CheckpointConfig.every=4000'
-  )
-
-  kill_when(
-    pair[1],
-    lambda: max(logged(output), default=0) >= 2,
-    signal.SIGTERM,
-    wait=False,
-  )
+  articles = tmp_path / 'articles-0.jsonl'
+  moved, alone = tmp_path / 'moved', tmp_path / 'alone'
+  # A signal to one of them stops both, at the same step.
+  pair = start_pair(records, articles, moved, ENDLESS)
+  kill_when(pair[1], lambda: last(moved) >= 2, signal.SIGTERM, wait=False)
   for code, errors in finish(*pair):
     assert code == 128 + signal.SIGTERM, errors
     assert 'which is saved: the same command continues' in errors
-  saved = [int(p.name) for p in (output / 'checkpoints').glob('[0-9]*')]
-  assert len(saved) == 1 and 2 <= saved[0] < 4000
+  saved = [int(p.name) for p in (moved / 'checkpoints').glob('[0-9]*')]
+  preempted = last(moved)
+  assert max(saved) == preempted < ENDLESS
+  # They go on from there, and are killed the hard way.
+  first, second = start_pair(records, articles, moved, ENDLESS)
+  kill_when(first, lambda: last(moved) >= preempted + 5)
+  second.kill()
+  second.communicate()
+  assert not (moved / 'bundle').exists()
+  # One process of eight devices finishes; another has done all of it alone.
+  steps = last(moved) + 2
+  for output in (moved, alone):
+    run = start(*arguments(records, articles, output, steps), devices=8)
+    [(code, errors)] = finish(run)
+    assert code == 0, errors
+  names = 'train/loss', 'validation/loss', 'validation/rouge1'
+  for name in names:
+    expected, found = logged(alone, name), logged(moved, name)
+    assert found.keys() == expected.keys() and len(found) > 2
+    values = [[run[step] for step in found] for run in (found, expected)]
+    np.testing.assert_allclose(*values, rtol=1e-4)
+  assert 'data 4, fsdp 1, model 2' in (moved / 'layout.txt').read_text()
+  # What it has learnt is used.
+  written = tmp_path / 'summaries.jsonl'
+  process = start('infer', moved / 'bundle', articles, written)
+  [(code, errors)] = finish(process)
+  assert code == 0, errors
+  assert len(written.read_text().splitlines()) == 23
 
 
 def test_a_mistake_of_one_is_that_of_both(tmp_path):
@@ -120,6 +122,6 @@ def test_a_mistake_of_one_is_that_of_both(tmp_path):
   output = tmp_path / 'run'
   output.mkdir()
   (output / 'config.json').write_text('{"seed": 7}')
-  for code, errors in finish(*start_pair(records, output)):
+  for code, errors in finish(*start_pair(records, '-', output, 6)):
     assert code == 2, errors
     assert 'holds a run with another' in errors
