@@ -88,11 +88,11 @@ dist: $(VENV)/.dev-installed
 # and without TensorFlow, each in an environment of its own.
 CHECKED_EXTRAS := files,metrics,plots,serve,tables,tensorboard,train
 CHECKED_TOOLS := beartype chex httpx2 hypothesis pandas pytest pytest-xdist
-CHECKED_TESTS := tests/decoding/test_beam_search.py tests/documents/test_readers.py \
+CHECKED_TESTS := tests/checkpoints/test_bundle.py \
+  tests/decoding/test_constraints.py tests/documents/test_readers.py \
   tests/evaluation/test_rouge_scores.py tests/layers/test_golden.py \
-  tests/models/test_overfit.py tests/serve/test_app.py \
-  tests/summarization/test_default_model.py tests/tables/test_report.py \
-  tests/training/test_loop.py
+  tests/serve/test_queue.py tests/summarization/test_default_model.py \
+  tests/tables/test_report.py tests/training/test_store.py
 test-lowest test-newest: test-%:
 	rm -rf .venv-$* && $(PYTHON) -m venv .venv-$*
 	if [ $* = lowest ]; then $(PYTHON) tests/lowest_versions.py; fi \

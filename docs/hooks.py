@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
@@ -217,3 +218,14 @@ def _cell(value: Any) -> str:
   if isinstance(value, int) and not isinstance(value, bool):
     return f'{value:,}'
   return str(value).replace('\n', ' ')
+
+
+def on_post_build(config: Any) -> None:
+  """Every public name has its place in the reference."""
+  names = json.loads(_NAMES.read_text(encoding='utf-8'))
+  for package, members in names.items():
+    page = Path(config.site_dir) / 'reference' / f'{package}.html'
+    text = page.read_text(encoding='utf-8')
+    missing = [n for n in members if f'id="{package}.{n}"' not in text]
+    if missing:
+      raise PluginError(f'{package}: no reference of {missing}.')

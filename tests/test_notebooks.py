@@ -34,7 +34,10 @@ def test_notebook_runs(path, tmp_path):
     run_python(blocks, path)
 
 
-def test_notebooks_are_small():
+def test_notebooks_are_small_and_were_run():
   assert len(NOTEBOOKS) == 4
   for path in NOTEBOOKS:
     assert path.stat().st_size < 200_000, path.name
+    for cell in json.loads(path.read_text(encoding='utf-8'))['cells']:
+      if cell['cell_type'] == 'code':
+        assert cell['execution_count'], f'{path.name}: make notebooks'

@@ -1,5 +1,6 @@
 """What users install: the wheel, outside of the checkout."""
 
+import email
 import os
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import stepwise
 
 ROOT = Path(__file__).parent.parent
 
@@ -107,21 +110,46 @@ def test_run_files_are_found(run):
   assert run('-c', code).stdout == 'etcsum_base\n'
 
 
-def test_the_source_archive_builds_the_same_wheel(tmp_path, wheel):
-  """It has the run files, and everything else that the wheel is made from."""
-  build = 'from hatchling.build import build_sdist; build_sdist({!r})'
+def build(kind, folder, source):
+  """A `wheel` or an `sdist` of a tree, by the backend itself."""
+  code = f'from hatchling.build import build_{kind} as b; b({str(folder)!r})'
   subprocess.run(
-    [sys.executable, '-c', build.format(str(tmp_path))],
-    cwd=ROOT,
-    capture_output=True,
-    check=True,
+    [sys.executable, '-c', code], cwd=source, capture_output=True, check=True
   )
+
+
+def test_the_source_archive_builds_the_same_wheel(tmp_path, wheel):
+  build('sdist', tmp_path, ROOT)
   (archive,) = tmp_path.glob('stepwise-*.tar.gz')
   with tarfile.open(archive) as files:
-    names = {name.partition('/')[2] for name in files.getnames()}
-  for name in zipfile.ZipFile(wheel).namelist():
-    if '.dist-info/' not in name:
-      assert name.removeprefix('stepwise/run_files/') in names
+    files.extractall(tmp_path / 'source', filter='data')
+  (source,) = (tmp_path / 'source').iterdir()
+  build('wheel', tmp_path, source)
+  (again,) = tmp_path.glob('stepwise-*.whl')
+  assert contents(again) == contents(wheel)
+
+
+def contents(wheel):
+  """Checksums of all files."""
+  return {file.filename: file.CRC for file in zipfile.ZipFile(wheel).infolist()}
+
+
+def test_the_wheel_is_small_enough_to_download(wheel):
+  assert wheel.stat().st_size < 90e6
+  assert not [n for n in zipfile.ZipFile(wheel).namelist() if 'testdata' in n]
+
+
+def test_metadata_says_what_it_is(wheel):
+  archive = zipfile.ZipFile(wheel)
+  (name,) = [n for n in archive.namelist() if n.endswith('/METADATA')]
+  metadata = email.message_from_bytes(archive.read(name))
+  assert metadata['Version'] == stepwise.__version__
+  assert metadata['License-Expression'] == 'Apache-2.0'
+  assert 'Typing :: Typed' in metadata.get_all('Classifier')
+  assert metadata.get_all('Project-URL')
+  assert 'stepwise demo' in metadata.get_payload()
+  citation = (ROOT / 'CITATION.cff').read_text(encoding='utf-8')
+  assert f'\nversion: {stepwise.__version__}\n' in citation
 
 
 def test_the_command_line_works(run):
