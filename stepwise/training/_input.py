@@ -6,8 +6,10 @@ grain can prepare them ahead in threads. Every process makes only the rows that
 its devices hold: how many processes there are changes no batch.
 """
 
+import atexit
 import functools
 import glob
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -84,6 +86,7 @@ def _copied_files(pattern: str) -> tuple[Path, ...]:
   if not files:
     raise InputError(f'{pattern}: no such file.')
   folder = Path(tempfile.mkdtemp(prefix='stepwise-records-'))
+  atexit.register(shutil.rmtree, folder, ignore_errors=True)
   for file in files:
     file.copy(folder / file.name)
   return tuple(folder / file.name for file in files)
