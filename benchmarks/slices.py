@@ -37,7 +37,10 @@ RESULT = 'slices.json'
 SLICES = ('v5e:2x2', 'v5e:2x4', 'v5e:4x4', 'v5e:4x8', 'v5e:8x8')
 _PROGRAMS = ('update', 'validation', 'prediction', 'ranking')
 # Short ones first, so that a stopped benchmark has most rows.
-_FAMILIES = ('bertsum', 'robertasum', 'pointer', 'realizer', 'hibert', 'etcsum')
+_FAMILIES = (
+  *('bertsum', 'robertasum', 'pointer', 'realizer', 'hibert', 'etcsum'),
+  'pretraining',
+)
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -71,7 +74,12 @@ def run_files(*, quick: bool) -> list[str]:
   """Names of all run files of the paper, or of the two tiny ones."""
   if quick:
     return ['hibert_tiny.gin', 'etcsum_tiny.gin']
-  paths = [*GIN.glob('cnn_dailymail/*.gin'), *GIN.glob('rotowire/*.gin')]
+  patterns = (
+    'cnn_dailymail/*.gin',
+    'rotowire/*.gin',
+    'pretraining/etc_base*.gin',
+  )
+  paths = [path for pattern in patterns for path in GIN.glob(pattern)]
   return sorted((str(path.relative_to(GIN)) for path in paths), key=_order)
 
 
