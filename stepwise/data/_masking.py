@@ -52,8 +52,8 @@ class Masking:
       words.
     hide_rate: share of the units that are hidden, at least one and never all;
       0 = none.
-    hidden_tokens: room for the tokens of all hidden units of a document, which
-      longer ones cannot be; None = `hide_rate` of the tokens, at least 64.
+    hidden_tokens: room for the tokens of all hidden units of a document, so
+      longer ones are never hidden; None = `hide_rate` of them, at least 64.
     min_units: documents of fewer are left out, special units not counted.
     tokenizer: `wordpiece`, or the folder of a byte-level BPE: what is a word.
   """

@@ -3,7 +3,8 @@
 A document is read as the non-stepwise ETCSum reads it, so that the encoder goes
 from one to the other without a change: `[CLS] document [SEP]`, and a global
 token for every unit. Those of hidden units have an id of their own; under hard
-g2l they see nothing but masks of their unit, and other global tokens.
+g2l they see the masks of their unit, that is what is around it and how long it
+is, and other global tokens.
 """
 
 from dataclasses import dataclass, replace

@@ -111,7 +111,6 @@ def weighted_total(
   """The weighted sum of two means, in the form of one loss.
 
   Its terms are the masked tokens, or the hidden units if only they are learnt.
-  A loss without weight is not looked at: it costs nothing.
   """
   weights = {'mlm': mlm_weight, 'cpc': cpc_weight}
   learnt = {name: weight for name, weight in weights.items() if weight}

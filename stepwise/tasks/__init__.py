@@ -1,7 +1,7 @@
 """SeqIO tasks; the only package that imports TensorFlow.
 
 Importing it registers the tasks of CNN/DailyMail and Rotowire, see
-`cnn_dailymail`, `rotowire` and `rotowire_realize`.
+`cnn_dailymail`, `pretraining`, `rotowire` and `rotowire_realize`.
 """
 
 from stepwise._extras import needs
@@ -9,7 +9,12 @@ from stepwise._extras import needs
 with needs('tasks', __name__):
   import seqio as _seqio  # noqa: F401
 
-from stepwise.tasks import cnn_dailymail, rotowire, rotowire_realize
+from stepwise.tasks import (
+  cnn_dailymail,
+  pretraining,
+  rotowire,
+  rotowire_realize,
+)
 from stepwise.tasks._feature_converters import StepwiseFeatureConverter
 from stepwise.tasks._games import GameReading, PlannedUnits, plan_metric
 from stepwise.tasks._metrics import SelectedText, rouge_metric
@@ -26,6 +31,7 @@ __all__ = [
   'TfdsArticles',
   'cnn_dailymail',
   'plan_metric',
+  'pretraining',
   'register_game_tasks',
   'register_jsonl_tasks',
   'register_tasks',

@@ -73,6 +73,20 @@ def test_a_folder_becomes_a_bundle(bert, name, tmp_path):
   assert 'seed 3' in card
 
 
+def test_a_bare_encoder_on_the_way_changes_nothing(bert, tmp_path):
+  convert(bert, tmp_path / 'bare', 'etc_tiny')
+  convert(tmp_path / 'bare', tmp_path / 'late', 'etcsum_tiny')
+  convert(bert, tmp_path / 'direct', 'etcsum_tiny')
+  late, direct = (load_bundle(tmp_path / name) for name in ('late', 'direct'))
+  assert late.config == direct.config
+  assert late.tokenizer == direct.tokenizer
+  expected = flat(direct.variables['params'])
+  for path, array in flat(late.variables['params']).items():
+    # Relative labels are drawn.
+    if path.startswith('encoder/') and '_relative/' not in path:
+      np.testing.assert_array_equal(array, expected[path])
+
+
 def test_the_seed_draws_the_head(bert, tmp_path):
   kernels = []
   for name, seed in (('a', 3), ('b', 3), ('c', 4)):
