@@ -48,6 +48,7 @@ def on_files(files: Files, config: Any) -> Files:
       files.append(File.generated(config, place, abs_src_path=str(path)))
   benchmarks = ['benchmarks/README.md', *measured]
   cards = sorted(place for place in pages if place.startswith('stepwise/'))
+  _add_guides(files, config.nav)
   config.nav += [
     {'Benchmarks': benchmarks},
     {'Model cards': [{_title(pages[place]): place} for place in cards]},
@@ -59,6 +60,16 @@ def on_files(files: Files, config: Any) -> Files:
     {p.removesuffix('.md'): p} for p in sorted(rest)
   ]
   return files
+
+
+def _add_guides(files: Files, nav: list[Any]) -> None:
+  """Pages that nobody gave a place in mkdocs.yml are guides."""
+  placed = set(re.findall(r"'([^']+\.(?:md|ipynb))'", repr(nav)))
+  (guides,) = (part['Guides'] for part in nav if 'Guides' in part)
+  for file in files.documentation_pages():
+    inside = (DOCS / file.src_uri).exists()
+    if inside and file.src_uri not in placed:
+      guides.append(file.src_uri)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
