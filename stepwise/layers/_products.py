@@ -125,16 +125,22 @@ def turn(array: Array, axes: Sequence[int]) -> Array:
   """A transposition that is really done in memory.
 
   The compiler would fold a plain one into the product, and then not have a
-  fast one. It does not see through a concatenation of two halves.
+  fast one. It does not see through a concatenation of two halves. Devices that
+  share an array would have to exchange these; there it is a plain one.
   """
   axes = list(axes)
   split = next((i for i, size in enumerate(array.shape) if size > 1), None)
-  if split is None or axes == sorted(axes):
+  if split is None or axes == sorted(axes) or not _one_processor():
     return array.transpose(axes)
   halves = jnp.split(array, [array.shape[split] // 2], axis=split)
   return jnp.concatenate(
     [half.transpose(axes) for half in halves], axis=axes.index(split)
   )
+
+
+def _one_processor() -> bool:
+  mesh = jax.sharding.get_abstract_mesh()
+  return jax.default_backend() == 'cpu' and (mesh.empty or mesh.size == 1)
 
 
 def _others(rank: int, *used: _Axes) -> _Axes:
