@@ -102,3 +102,40 @@ def baseline(
   found = planners[name](wanted, others, plans, roles=roles)
   for game, plan in zip(wanted, found, strict=True):
     print(plan_to_json(plan, game.id))
+
+
+@app.command()
+def check(
+  texts: Annotated[Path, typer.Argument(help='Reports (.txt, .jsonl).')],
+  games: Annotated[Path, typer.Argument(help='The games they are about.')],
+  first: Annotated[
+    int | None, typer.Option(min=1, help='Only so many, from the beginning.')
+  ] = None,
+  as_json: AsJson = False,
+) -> None:
+  """Wrong final scores, records, names and days of reports.
+
+  Prints every mistake with its sentence, and how many there are of each kind;
+  the exit code is 1 if there is one.
+  """
+  from stepwise.extraction import read_outputs
+  from stepwise.realization import KINDS, check_text
+  from stepwise.rotowire import read_games
+
+  all_games = read_games(games)
+  outputs = read_outputs(texts, all_games)
+  if outputs.kind != 'text':
+    raise InputError(f'{texts}: texts are needed, not {outputs.kind}.')
+  pairs = list(zip(outputs.texts, all_games, strict=True))[:first]
+  found = [(g.id, m) for text, g in pairs for m in check_text(text, g)]
+  counts = {kind: sum(m.kind == kind for _, m in found) for kind in KINDS}
+  if as_json:
+    rows = [{'game': game, **m._asdict()} for game, m in found]
+    print_json({'games': len(pairs), 'counts': counts, 'mistakes': rows})
+  else:
+    for game, mistake in found:
+      print(f'{game}: {mistake.kind}: {mistake.words}: {mistake.sentence}')
+    numbers = ', '.join(f'{kind} {count}' for kind, count in counts.items())
+    print(f'{len(pairs)} games; wrong: {numbers}')
+  if found:
+    raise typer.Exit(1)

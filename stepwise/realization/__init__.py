@@ -4,6 +4,7 @@ Pure Python and numpy; `stepwise.realization.learned` loads JAX for the model,
 and `stepwise.realization.training` the trainer.
 """
 
+from stepwise.realization._check import KINDS, Mistake, check_text
 from stepwise.realization._examples import (
   Example,
   ExampleOptions,
@@ -33,12 +34,14 @@ from stepwise.realization._report import (
 from stepwise.realization._templates import TemplateRealizer
 
 __all__ = [
+  'KINDS',
   'Example',
   'ExampleOptions',
   'ExampleReport',
   'GameInputs',
   'GameReport',
   'InputFormat',
+  'Mistake',
   'PlacedEntry',
   'Realizer',
   'ReportSentence',
@@ -46,6 +49,7 @@ __all__ = [
   'SentencePair',
   'TemplateRealizer',
   'check_plan',
+  'check_text',
   'encode_inputs',
   'known_entries',
   'load_examples',

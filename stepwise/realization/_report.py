@@ -17,7 +17,8 @@ class PlacedEntry:
   Attributes:
     relation: the entry.
     stated: whether the sentence says so, as far as the extractor of oracle
-      plans can tell; None if it does not look for entries of this type.
+      plans can tell; None if it does not look for entries of this type, or
+      for what somebody has none of.
   """
 
   relation: Relation
@@ -105,7 +106,7 @@ def write_report(
 
 
 def _placed(relation: Relation, found: set[Relation]) -> PlacedEntry:
-  looked_for = relation.type not in ROLE_TYPES
+  looked_for = relation.type not in ROLE_TYPES and relation.value != '0'
   return PlacedEntry(relation, relation in found if looked_for else None)
 
 
