@@ -75,19 +75,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
   parser.add_argument('--games', type=Path, help='JSON of games to plan')
   parser.add_argument('--peers', type=Path, help="others' Python")
   parser.add_argument('--rounds', type=int, default=5, help='turns')
+  parser.add_argument(
+    '--only',
+    nargs='+',
+    metavar='ROW',
+    help='compare these again, such as plan; all else stays as it was',
+  )
   options = parser.parse_args(arguments)
   command = ' '.join(['stepwise bench limit', *(arguments or sys.argv[1:])])
   rounds = 1 if options.quick else options.rounds
+  target = options.out / 'limit.json'
+  tasks = _tasks(options.infer, options.long, options.games)
   _runtime.prepare()
-  content = measure(command, rounds, profiled=not options.quick)
+  if options.only:
+    tasks = {title: tasks[title] for title in options.only if title != 'peers'}
+    content = harness.read_json(target)
+  else:
+    content = measure(command, rounds, profiled=not options.quick)
+  about = harness.provenance(command, harness.host_name(), ['jax'])
   if options.against:
-    tasks = _tasks(options.infer, options.long, options.games)
-    content['against'] = compare(options.against, tasks, rounds)
+    rows = compare(options.against, tasks, rounds)
+    for row in rows.values() if options.only else ():
+      row.update({key: about[key] for key in ('commit', 'date', 'command')})
+    content['against'] = content.get('against', {}) | rows
   if options.peers and options.infer:
-    content['peers'] = measure_peers(options.peers, options.infer)
+    content['peers'] = measure_peers(options.peers, options.infer) | about
   print_report(content)
-  harness.write_json(options.out / 'limit.json', content)
-  if 'profile' in content:
+  harness.write_json(target, content)
+  if 'profile' in content and not options.only:
     draw(content, options.out / 'limit.png')
 
 
