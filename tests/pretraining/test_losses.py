@@ -272,5 +272,6 @@ def test_eight_documents_are_learnt_by_heart():
     return loss.parts(loss.states(params, batch, None), batch)
 
   parts = fit(draw(MODULE, batch)['params'])
-  assert parts['mlm'].correct == parts['mlm'].weight > 20
-  assert parts['cpc'].correct == parts['cpc'].weight > 10
+  for sums in parts.values():
+    # More than one of every document.
+    assert sums.correct == sums.weight > len(batch.tokens)
