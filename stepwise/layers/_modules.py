@@ -16,6 +16,7 @@ from flax.linen.dtypes import promote_dtype
 
 from stepwise._typing import Array, DTypeLike, Float, Int
 from stepwise.layers._products import DotGeneral
+from stepwise.layers._sharding import gather_parts
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
   'gelu_tanh': partial(nn.gelu, approximate=True),
@@ -153,7 +154,8 @@ class Embedding(nn.Module):
     self, ids: Int[Array, '*batch']
   ) -> Float[Array, '*batch {self.features}']:
     """Looks rows up; gradients add up in the dtype of the table."""
-    return self._cast(self.table.at[ids].get(mode='clip'))
+    table = gather_parts(self.table, self.axes)
+    return self._cast(table.at[ids].get(mode='clip'))
 
   def attend(
     self, states: Float[Array, '*batch embed']

@@ -147,6 +147,19 @@ def param_shardings(boxed: Any, mesh: Mesh, rules: Rules = PARAM_RULES) -> Any:
   return jax.tree.map(sharding, nn.unbox(boxed), specs)
 
 
+def gather_parts(table: jax.Array, names: Sequence[str]) -> jax.Array:
+  """A table as it is where it is used: not spread over rows of the batch.
+
+  Looking rows up in columns that are spread like the batch would gather what
+  all rows of the batch have found, which is larger than any table.
+  """
+  mesh = dict(jax.sharding.get_abstract_mesh().shape)
+  if mesh.get('fsdp', 1) == 1:
+    return table
+  axes = _first_fit(table.shape, names, nn.get_logical_axis_rules(), mesh)
+  return jax.lax.with_sharding_constraint(table, PartitionSpec(*axes))
+
+
 def _first_fit(
   shape: Sequence[int],
   names: Sequence[str | None],
