@@ -62,7 +62,9 @@ def test_importing_again_registers_again():
     for end in ('', '_bpe', '_jsonl', '_bpe_jsonl')
   }
   found = seqio.TaskRegistry.names()
-  assert {name for name in found if name.startswith('cnn_dailymail')} == names
+  registered = {name for name in found if name.startswith('cnn_dailymail')}
+  # Those of masked documents are of another module.
+  assert {name for name in registered if 'pretraining' not in name} == names
 
 
 def test_the_version_is_the_current_one_of_tfds():
