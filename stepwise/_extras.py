@@ -14,7 +14,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
   'serve': ('jsonschema', 'prometheus_client', 'starlette', 'uvicorn'),
   'plots': ('matplotlib',),
   'tensorboard': ('tensorboardX',),
-  'gcs': ('gcsfs',),
+  'gcs': ('gcsfs', 'google'),
   'beam': ('apache_beam',),
   'dask': ('apache_beam', 'dask', 'distributed'),
   'tasks': ('seqio', 'tensorflow', 'tensorflow_text', 'apache_beam'),

@@ -66,6 +66,9 @@ def read_outputs(
     return _tuples(_read_tuples(path, games), games)
   lines = _lines(path)
   if '.txt' in path.suffixes:
+    if len(lines) != len(games):
+      # As `stepwise report` prints them: a blank line between two.
+      lines = [line for line in lines if line.strip()]
     _check_count(path, lines, games, 'texts')
     return Outputs('text', texts=tuple(lines))
   rows = _parse_all(path, lines, json.loads)

@@ -28,6 +28,11 @@ def test_texts_one_a_line(tmp_path, games):
   assert (outputs.kind, outputs.texts) == ('text', ('Easton won .', ''))
 
 
+def test_texts_as_report_prints_them(tmp_path, games):
+  path = write(tmp_path, 'out.txt', 'Easton won .\n\nThey lost .\n')
+  assert read_outputs(path, games).texts == ('Easton won .', 'They lost .')
+
+
 def test_texts_in_json_lines(tmp_path, games):
   rows = [{'prediction': ['Easton', 'won .']}, {'text': 'They lost .'}]
   path = write(tmp_path, 'out.jsonl', '\n'.join(map(json.dumps, rows)))

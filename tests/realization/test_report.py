@@ -77,6 +77,19 @@ def test_what_is_not_said_is_known(game):
   assert report.to_dict()['warnings'] == [warning]
 
 
+def test_a_team_named_once_is_named(game):
+  points = Relation('Easton Herons', '104', 'TEAM-PTS')
+  city = Relation('Easton Herons', 'Easton', 'TEAM-CITY')
+
+  class Late(Lies):
+    def realize(self, games, plans):
+      return [('The Easton Herons won.', 'The Herons had 104 points.')]
+
+  report = write_report(game, ((), (points, city)), Late())
+  assert [e.stated for e in report.sentences[1].entries] == [True, False]
+  assert report.warnings == ()
+
+
 def test_texts_without_a_stop(game):
   class Endless(Lies):
     def realize(self, games, plans):
