@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
       row.update({key: about[key] for key in ('commit', 'date', 'command')})
     content['against'] = content.get('against', {}) | rows
   if options.peers and options.infer:
-    content['peers'] = measure_peers(options.peers, options.infer) | about
+    content['peers'] = about | measure_peers(options.peers, options.infer)
   print_report(content)
   harness.write_json(target, content)
   if 'profile' in content and not options.only:
