@@ -23,8 +23,12 @@ _SYSTEMS = {
   'oracle:512': 'Oracle (512), which knows the reference',
 }
 _PUBLISHED = ('lead', 'stepwise_hibert_triblk', 'stepwise_etcsum')
+# Table 2 of the paper: RG P, CS F1 (of its P and R), CO, BLEU.
+_PAPER_REPORTS = {
+  'paper, test split: stepwise HiBERT': (95.88, 46.87, 18.10, 14.79),
+  'paper, test split: stepwise ETCSum': (98.87, 51.36, 25.08, 17.56),
+}
 _REALIZERS = {
-  'template': 'template',
   'mini, numerals confined': '`mini`, numerals confined',
   'mini, numerals free': '`mini`, numerals free',
 }
@@ -181,6 +185,26 @@ def realizer() -> str:
   return table(['plans', 'realizer', *columns], rows)
 
 
+def reports() -> str:
+  """Reports of the package by the strict metric, beside the paper's."""
+  found = load('rotowire_reports')
+  field, human = found['reports, field'], found['reports, human']
+  scores = (
+    field['rg']['precision'],
+    field['strict']['cs']['f1'],
+    field['strict']['co'],
+    human['bleu']['score'],
+  )
+  rows = [
+    [name, *(f'{score:.2f}' for score in row)]
+    for name, row in {
+      '**`stepwise report`**': scores,
+      **_PAPER_REPORTS,
+    }.items()
+  ]
+  return table(['', 'RG P', 'CS F1', 'CO', 'BLEU'], rows)
+
+
 def kinds() -> str:
   """The way `auto` takes, by kind of document, beside the best other."""
   rows = []
@@ -207,7 +231,9 @@ def kinds() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
   function.__name__: function
-  for function in (summarizer, baselines, planner, extractors, realizer, kinds)
+  for function in (
+    *(summarizer, baselines, planner, extractors, realizer, reports, kinds),
+  )
 }
 _PLACE = re.compile(r'(<!-- results: (\w+) -->\n).*?(<!-- end -->)', re.S)
 
