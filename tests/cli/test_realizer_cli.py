@@ -33,6 +33,7 @@ def test_examples_are_counted(games, tmp_path):
   assert (len(examples), tokenizer, format.context) == (7, 'wordpiece', True)
 
 
+@pytest.mark.slow
 def test_train_and_report(games, tmp_path):
   examples, run = tmp_path / 'examples.jsonl', tmp_path / 'run'
   invoke('data', 'realize', games, examples, '--no-context')

@@ -179,6 +179,7 @@ def pretrained(records, tmp_path_factory):
   return out
 
 
+@pytest.mark.slow
 def test_a_run_writes_the_bundle_of_an_encoder(pretrained):
   lines = (pretrained / 'metrics.jsonl').read_text().splitlines()
   rows = [json.loads(line) for line in lines]
@@ -194,6 +195,7 @@ def test_a_run_writes_the_bundle_of_an_encoder(pretrained):
   assert bundle.decoding is None
 
 
+@pytest.mark.slow
 def test_encoders_go_to_etcsum_and_back(pretrained, tmp_path):
   bundle = load_bundle(pretrained / 'bundle')
   sizes = bundle.config.reader.encoder
@@ -218,6 +220,7 @@ def test_encoders_go_to_etcsum_and_back(pretrained, tmp_path):
     convert(pretrained / 'bundle', tmp_path / 'out', 'bertsum_tiny')
 
 
+@pytest.mark.slow
 def test_etcsum_starts_from_an_encoder(pretrained, records):
   """By --init, as every other start, with the numerics of the encoder."""
   sizes = {'encoder.layers': 1, 'encoder.implementation': 'dense'}
