@@ -24,7 +24,14 @@ def score(config, params):
   return module.apply({'params': params}, memory, batch.plan, method='score')
 
 
-@pytest.mark.parametrize('name', ['etcsum_tiny', 'hibert_tiny', 'bertsum_tiny'])
+@pytest.mark.parametrize(
+  'name',
+  [
+    pytest.param('etcsum_tiny', marks=pytest.mark.slow),
+    'hibert_tiny',
+    'bertsum_tiny',
+  ],
+)
 def test_layouts_are_the_same_model(name):
   single = find_config(name)
   stacked = single.with_settings(scan_layers=True)
