@@ -28,7 +28,8 @@ def _kept_input() -> Path:
     raise InputError('standard input is empty; a table is needed.')
   folder = Path(tempfile.mkdtemp(prefix='stepwise-'))
   atexit.register(shutil.rmtree, folder, ignore_errors=True)
-  path = folder / f'stdin{_ending(content)}'
+  # What a table without a name is called.
+  path = folder / f'table{_ending(content)}'
   path.write_bytes(content)
   return path
 

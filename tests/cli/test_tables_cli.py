@@ -206,6 +206,12 @@ def test_a_table_from_a_pipe(tmp_path, name, content):
     assert piped.stdout == invoke(verb, path).stdout
 
 
+def test_a_table_from_a_pipe_has_no_name():
+  wide = 'region,q1,q2\nNorth,10,15\nSouth,20,16\nEast,30,33\n'
+  piped = CliRunner().invoke(app, ['report', '-'], input=wide)
+  assert 'had a value of 64 together' in piped.stdout
+
+
 def test_nothing_from_a_pipe():
   with pytest.raises(InputError, match='standard input is empty; a table is'):
     CliRunner().invoke(app, ['report', '-'], input='', catch_exceptions=False)
