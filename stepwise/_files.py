@@ -2,6 +2,7 @@
 locks; the user's cache folder.
 """
 
+import atexit
 import contextlib
 import gzip
 import io
@@ -230,6 +231,13 @@ def locked(path: Path) -> Iterator[None]:
     with contextlib.suppress(PermissionError):  # Windows removes it later.
       beside.unlink(missing_ok=True)
     lock.release()
+
+
+def temporary_folder() -> Path:
+  """A folder that is gone when the process ends."""
+  folder = Path(tempfile.mkdtemp(prefix='stepwise-'))
+  atexit.register(shutil.rmtree, folder, ignore_errors=True)
+  return folder
 
 
 def cache_folder(name: str) -> Path | None:

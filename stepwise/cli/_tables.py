@@ -1,15 +1,17 @@
 """What `plan` and `report` share: a table or games, and wishes."""
 
-import atexit
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stepwise._errors import InputError
+from stepwise._files import (
+  decompress_stream,
+  read_limited,
+  temporary_folder,
+)
 from stepwise.cli._output import print_json
 
 if TYPE_CHECKING:
@@ -23,22 +25,21 @@ def _named(source: Path | None) -> Path | None:
 
 def _kept_input() -> Path:
   """Readers of tables go by the ending of a file, and more than once."""
-  content = sys.stdin.buffer.read()
+  name = 'standard input'
+  with decompress_stream(sys.stdin.buffer, name) as stream:
+    content = read_limited(stream, name)
   if not content.strip():
-    raise InputError('standard input is empty; a table is needed.')
-  folder = Path(tempfile.mkdtemp(prefix='stepwise-'))
-  atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    raise InputError(f'{name} is empty; a table is needed.')
   # What a table without a name is called.
-  path = folder / f'table{_ending(content)}'
+  path = temporary_folder() / f'table{_ending(content)}'
   path.write_bytes(content)
   return path
 
 
 def _ending(content: bytes) -> str:
   """Of a file with this content, by its first bytes and lines."""
-  for mark, ending in _FORMATS.items():
-    if content.startswith(mark):
-      return ending
+  if content.startswith(b'PAR1'):
+    return '.parquet'
   first, *others = content.split(b'\n', 2)[:2]
   if content.lstrip()[:1] in (b'[', b'{'):
     rows = all(line.lstrip()[:1] == b'{' for line in (first, *others))
@@ -46,11 +47,6 @@ def _ending(content: bytes) -> str:
   return '.tsv' if first.count(b'\t') > first.count(b',') else '.csv'
 
 
-_FORMATS = {
-  b'PAR1': '.parquet',
-  b'\x1f\x8b': '.csv.gz',
-  b'\x28\xb5\x2f\xfd': '.csv.zst',
-}
 _SOURCE = typer.Argument(
   metavar='TABLE|GAMES',
   help='A table (.csv, .tsv, .json, .jsonl, .parquet), a folder of related '

@@ -6,11 +6,8 @@ grain can prepare them ahead in threads. Every process makes only the rows that
 its devices hold: how many processes there are changes no batch.
 """
 
-import atexit
 import functools
 import glob
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -20,6 +17,7 @@ import numpy as np
 from etils import epath
 
 from stepwise._errors import InputError
+from stepwise._files import temporary_folder
 from stepwise.data import (
   Buckets,
   Record,
@@ -85,8 +83,7 @@ def _copied_files(pattern: str) -> tuple[Path, ...]:
   files = sorted(path.parent.glob(path.name))
   if not files:
     raise InputError(f'{pattern}: no such file.')
-  folder = Path(tempfile.mkdtemp(prefix='stepwise-records-'))
-  atexit.register(shutil.rmtree, folder, ignore_errors=True)
+  folder = temporary_folder()
   for file in files:
     file.copy(folder / file.name)
   return tuple(folder / file.name for file in files)

@@ -1,5 +1,6 @@
 """`plan`, `report` and `table init` of tables."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -210,6 +211,13 @@ def test_a_table_from_a_pipe_has_no_name():
   wide = 'region,q1,q2\nNorth,10,15\nSouth,20,16\nEast,30,33\n'
   piped = CliRunner().invoke(app, ['report', '-'], input=wide)
   assert 'had a value of 64 together' in piped.stdout
+
+
+def test_a_compressed_table_from_a_pipe():
+  rows = gzip.compress(json.dumps(ROWS).encode())
+  piped = CliRunner().invoke(app, ['report', '-'], input=rows)
+  assert piped.exit_code == 0
+  assert 'Ebo' in piped.stdout
 
 
 def test_nothing_from_a_pipe():
