@@ -30,7 +30,8 @@ from stepwise.cli._runner import (
 )
 
 if TYPE_CHECKING:
-  from stepwise.summarization import Summarizer
+  from stepwise.beam import Summarize
+  from stepwise.summarization import BulkReport, Summarizer
 
 BundleArgument = Annotated[
   str,
@@ -89,7 +90,6 @@ def infer(
   run that was killed.
   """
   from stepwise.summarization import (
-    BulkReport,
     SummaryOptions,
     bulk_settings,
     write_summaries,
@@ -107,19 +107,12 @@ def infer(
   if products is not Products.auto:
     made_by['products'] = products.value
   if beam_options is not None:
-    from stepwise.beam import PART_SIZE, ReadParts, Summarize, run_job
+    from stepwise.beam import Summarize
 
     transform = Summarize(load, wishes, batch_size=batch)
-    done = run_job(
-      source,
-      target,
-      ReadParts() | transform,
-      beam_options,
-      made_by=made_by,
-      part_size=part_size or PART_SIZE,
+    report = _infer_on_runner(
+      (source, target), transform, beam_options, made_by, part_size
     )
-    print(describe_job(done))
-    report = BulkReport(**done.counts)
   else:
     with counted(f'Summaries of {Path(source).name}') as advance:
       report = write_summaries(
@@ -136,6 +129,27 @@ def infer(
     warn([f'{report.warned} lines of {target} have warnings.'])
   if report.errors:
     raise typer.Exit(1)
+
+
+def _infer_on_runner(
+  files: tuple[str, str],
+  transform: 'Summarize',
+  beam_options: Any,
+  made_by: dict[str, str],
+  part_size: int | None,
+) -> 'BulkReport':
+  from stepwise.beam import PART_SIZE, ReadParts, run_job
+  from stepwise.summarization import BulkReport
+
+  done = run_job(
+    *files,
+    ReadParts() | transform,
+    beam_options,
+    made_by=made_by,
+    part_size=part_size or PART_SIZE,
+  )
+  print(describe_job(done))
+  return BulkReport(**done.counts)
 
 
 def load_chosen(
