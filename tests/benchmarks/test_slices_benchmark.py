@@ -65,3 +65,13 @@ def test_runs_are_known_by_what_they_say(name):
   known = {'digest': slices.digest(config)}
   assert slices.is_current(known, config)
   assert not slices.is_current(None, config)
+
+
+@pytest.mark.parametrize('name', slices.run_files(quick=False))
+def test_every_run_file_says_what_its_batches_are(name):
+  """A dry run reads no records: nothing may be left to them."""
+  config = slices.read_config(name)
+  assert config.input.buckets is not None
+  size = config.input.buckets.lengths[-1], config.input.buckets.units[-1]
+  arrays = slices.make_task(config).empty(size, 2)
+  assert {len(array) for array in arrays.values()} == {2}
