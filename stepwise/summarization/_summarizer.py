@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Float
@@ -22,6 +23,7 @@ from stepwise.inference import (
   inference_buckets,
   read_document,
 )
+from stepwise.layers import make_mesh
 from stepwise.models import ModelConfig
 from stepwise.summarization._base import Chosen, Summarizer
 from stepwise.summarization._coverage import CoverageWeights, cover
@@ -69,7 +71,8 @@ class ModelSummarizer(Summarizer):
     config: how it chooses if nothing is asked.
     name: for people.
     languages: that it was trained on; none if that is not known.
-    mesh: devices that share documents, and the tokens of long ones; None = one.
+    mesh: devices that share documents, and the tokens of long ones; None = all
+      of this process share the documents of a batch.
     products: precision of products, as `Predictor` takes it.
     covers: whether sentences are chosen by what they add to others as well,
       which they are in any case where words or characters are counted.
@@ -145,11 +148,12 @@ class ModelSummarizer(Summarizer):
   def _predict(
     self, config: PredictConfig, readings: Sequence[Reading]
   ) -> list[Selection]:
-    key = config, self.products, self.mesh
+    mesh = self.mesh or _shared_by_devices(config.batch_size)
+    key = config, self.products, mesh
     if key not in self._predictors:
       buckets = inference_buckets(self.model)
       self._predictors[key] = Predictor(
-        *(self.model, self.params, config, buckets), self.products, self.mesh
+        *(self.model, self.params, config, buckets), self.products, mesh
       )
     predictions = self._predictors[key].predict(readings)
     if any(prediction.broken for prediction in predictions):
@@ -277,6 +281,14 @@ class ModelSummarizer(Summarizer):
         f'{self.name} was trained on {" and ".join(map(language_name, known))},'
         f' but the text is {language_name(language)}.'
       )
+
+
+def _shared_by_devices(rows: int) -> Mesh | None:
+  """Devices for a batch of documents; None = one is enough."""
+  devices = jax.local_devices()
+  if rows == 1 or len(devices) == 1:
+    return None
+  return make_mesh(min(rows, len(devices)), devices=devices)
 
 
 def _steps(prediction: Selection) -> tuple[Step, ...]:

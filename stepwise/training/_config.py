@@ -162,6 +162,9 @@ class InputConfig:
     plan_steps: slots of a plan; None = as many as the longest oracle needs.
     learn_steps: steps of a document that are learnt, from the first; None =
       all of them.
+    unit_tokens: no unit of the records is longer, so that a model which reads
+      its plan as text leaves out the room for longer ones; None = nothing is
+      known of it. `stepwise data build --max-unit-tokens` cuts them.
   """
 
   train: str
@@ -170,9 +173,11 @@ class InputConfig:
   buckets: Buckets | None = None
   plan_steps: int | None = None
   learn_steps: int | None = None
+  unit_tokens: int | None = None
 
   def __post_init__(self) -> None:
     _at_least('batch_size', self.batch_size, 1)
+    _at_least('unit_tokens', self.unit_tokens or 1, 1)
     _one_of('examples', self.examples, EXAMPLES)
 
 

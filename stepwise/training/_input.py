@@ -39,12 +39,15 @@ Planned = tuple[tuple[int, int], np.ndarray]
 _PREFETCH = grain.ReadOptions(num_threads=2, prefetch_buffer_size=4)
 
 
-def load_labelled(pattern: str, config: ModelConfig) -> Sequence[Labelled]:
+def load_labelled(
+  pattern: str, config: ModelConfig, unit_tokens: int | None = None
+) -> Sequence[Labelled]:
   """All records of files, checked against the model that is to read them.
 
   Args:
     pattern: a file, or `*` and `?` in the names of some; local, or in a bucket.
     config: of the model.
+    unit_tokens: most tokens of a unit; None = any number.
   """
   needed, rows = config.special_units, config.vocab
 
@@ -58,6 +61,13 @@ def load_labelled(pattern: str, config: ModelConfig) -> Sequence[Labelled]:
       raise InputError(
         f'{path}: record {record.id!r} has token {record.tokens.max()} of'
         f' {record.tokenizer!r}, the model has only {rows} rows.'
+      )
+    longest = int(np.bincount(record.unit_ids).max())
+    if unit_tokens is not None and longest > unit_tokens:
+      raise InputError(
+        f'{path}: record {record.id!r} has a unit of {longest} tokens, but'
+        f' unit_tokens is {unit_tokens}: raise it, or build the records with'
+        f' --max-unit-tokens {unit_tokens}.'
       )
 
   labelled = RecordFiles(local_files(pattern), check)
@@ -266,7 +276,8 @@ def _split(array: np.ndarray, size: int) -> list[np.ndarray]:
 
 def training_examples(config: InputConfig, model: ModelConfig) -> Examples:
   """The examples that a run learns from."""
-  return _examples(load_labelled(config.train, model), config, config.examples)
+  labelled = load_labelled(config.train, model, config.unit_tokens)
+  return _examples(labelled, config, config.examples)
 
 
 def validation_examples(

@@ -100,7 +100,8 @@ def selector_task(config: TrainConfig) -> TrainingTask:
       f'{config.model.name} does not choose units: it cannot learn to select.'
     )
   spread = model.spread_length() if config.mesh.sequence > 1 else model
-  module = spread.build()
+  longest = config.input.unit_tokens
+  module = spread.build_for(longest) if longest else spread.build()
 
   def open_input(rows: np.ndarray) -> grain.DatasetIterator[Arrays]:
     examples = training_examples(config.input, model)
@@ -112,7 +113,7 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     evaluation = config.evaluation
     if evaluation.validation is None:
       return None
-    labelled = load_labelled(evaluation.validation, model)
+    labelled = load_labelled(evaluation.validation, model, longest)
     examples = validation_examples(labelled, config.input)
     size = config.validation_batch
     evaluators = []

@@ -470,6 +470,9 @@ def test_many_are_as_one_by_one(bundles):
         rtol=1e-3,
         atol=1e-6,
       )
+  # Both documents of a batch were read at once, each by a device of its own.
+  meshes = [predictor.mesh for predictor in model._predictors.values()]
+  assert {mesh and mesh.shape['data'] for mesh in meshes} >= {2, None}
 
 
 def test_many_are_streamed():

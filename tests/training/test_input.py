@@ -10,7 +10,12 @@ import pytest
 
 from stepwise._errors import InputError
 from stepwise.data import Buckets, load_records
-from stepwise.training import InputConfig, ModelSpec, resolve_model
+from stepwise.training import (
+  InputConfig,
+  ModelSpec,
+  resolve_model,
+  selector_task,
+)
 from stepwise.training._input import (
   Examples,
   TrainingBatches,
@@ -19,7 +24,7 @@ from stepwise.training._input import (
   validation_batches,
   validation_examples,
 )
-from tests.training.runs import write_records
+from tests.training.runs import tiny_config, write_records
 
 HIBERT = resolve_model(ModelSpec('hibert_tiny'))
 TWIN = resolve_model(ModelSpec('hibert_tiny', twin=True))
@@ -251,6 +256,18 @@ def test_records_must_fit_the_model(records, tmp_path):
   too_large.write_text(first.replace(f'{token}]', '50000]', 1) + '\n')
   with pytest.raises(InputError, match=r'token 50000 of .* only 30522 rows'):
     load_labelled(str(too_large), HIBERT)
+  assert len(load_labelled(str(records), HIBERT, 64))
+  with pytest.raises(InputError, match='but unit_tokens is 1: raise it, or'):
+    load_labelled(str(records), HIBERT, 1)
+
+
+def test_the_model_has_no_room_for_longer_units_than_there_are(records):
+  """Scores are the same: see the tests of `build_for`."""
+  config = tiny_config(records, model=ModelSpec('etcsum_tiny'))
+  known = dataclasses.replace(config.input, unit_tokens=24)
+  task = selector_task(dataclasses.replace(config, input=known))
+  assert task.module == task.model.build_for(24)
+  assert selector_task(config).module == task.model.build()
 
 
 def test_a_record_beyond_the_buckets_is_named(labelled):
