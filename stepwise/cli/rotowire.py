@@ -1,7 +1,8 @@
-"""`stepwise rotowire`: statistics of plans, and plans of the baselines."""
+"""`stepwise rotowire`: statistics, baselines, tables of scores, mistakes."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,8 +11,11 @@ from stepwise.cli._extractors import ExtractorName
 from stepwise.cli._options import AsJson
 from stepwise.cli._output import print_json
 
+if TYPE_CHECKING:
+  from stepwise.extraction import SystemRow
+
 app = typer.Typer(
-  help='Oracle plans of Rotowire games, and baselines for planners.',
+  help='Rotowire: statistics of games, baselines, tables, a checker.',
   no_args_is_help=True,
 )
 
@@ -102,6 +106,86 @@ def baseline(
   found = planners[name](wanted, others, plans, roles=roles)
   for game, plan in zip(wanted, found, strict=True):
     print(plan_to_json(plan, game.id))
+
+
+@app.command()
+def table(
+  games: Annotated[Path, typer.Argument(help='Games with summaries.')],
+  files: Annotated[
+    list[Path],
+    typer.Argument(help='What systems wrote or planned, one file each.'),
+  ],
+  references: Annotated[
+    Path | None,
+    typer.Option(help="Relations for CS and CO; default: the summaries'."),
+  ] = None,
+  training: Annotated[
+    Path | None,
+    typer.Option(help='Training games; the same ones are scored apart.'),
+  ] = None,
+  paper: Annotated[
+    str | None,
+    typer.Option(help="Add the paper's numbers of this split: test, valid."),
+  ] = None,
+  extractor: ExtractorName = 'ensemble',
+  as_json: AsJson = False,
+) -> None:
+  """Systems side by side, as in the paper's tables: Markdown.
+
+  Scores are those that evaluate-rotowire calls strict, BLEU is against the
+  summaries of the games; files are read as there, published outputs too.
+  """
+  from stepwise.extraction import (
+    compare_systems,
+    find_extractor,
+    published_systems,
+    read_outputs,
+  )
+  from stepwise.rotowire import read_games
+
+  find_extractor(extractor)
+  published = published_systems(paper) if paper else []
+  all_games = read_games(games)
+  systems = {path.name: read_outputs(path, all_games) for path in files}
+  rows = compare_systems(
+    systems,
+    all_games,
+    references=references and read_outputs(references, all_games),
+    training=read_games(training) if training else (),
+    extractor=extractor,
+  )
+  found = [*rows, *published]
+  if as_json:
+    print_json(
+      {'extractor': extractor, 'rows': [row.to_dict() for row in found]}
+    )
+  else:
+    print(_markdown(found))
+
+
+_COLUMNS = (
+  *('system', 'games', 'RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU'),
+  *('words', 'sentences'),
+)
+
+
+def _markdown(rows: Sequence['SystemRow']) -> str:
+  lines = [_line(_COLUMNS), f'|{"---|" * len(_COLUMNS)}']
+  for row in rows:
+    counted = '' if row.count is None else f'{row.count} '
+    cs = row.cs
+    scores = (
+      *(row.rg_count, row.rg_precision),
+      *((cs.precision, cs.recall, cs.f1) if cs else (None,) * 3),
+      *(row.co, row.bleu, row.words, row.sentences),
+    )
+    shown = ('' if score is None else f'{score:.2f}' for score in scores)
+    lines.append(_line([row.system, f'{counted}{row.games}', *shown]))
+  return '\n'.join(lines)
+
+
+def _line(cells: Iterable[str]) -> str:
+  return f'| {" | ".join(cells)} |'
 
 
 @app.command()

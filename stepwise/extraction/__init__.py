@@ -6,6 +6,11 @@
 
 from stepwise.extraction._agreement import Agreement, evaluate_extractor
 from stepwise.extraction._candidates import Candidate, find_candidates
+from stepwise.extraction._comparison import (
+  SystemRow,
+  compare_systems,
+  published_systems,
+)
 from stepwise.extraction._evaluate import RotowireScores, evaluate_outputs
 from stepwise.extraction._extractors import (
   EXTRACTORS,
@@ -56,6 +61,8 @@ __all__ = [
   'Outputs',
   'PlanStatistics',
   'RotowireScores',
+  'SystemRow',
+  'compare_systems',
   'evaluate_extractor',
   'evaluate_outputs',
   'find_candidates',
@@ -68,6 +75,7 @@ __all__ = [
   'parse_tuple',
   'plan_statistics',
   'planned_sentences',
+  'published_systems',
   'read_outputs',
   'read_sentences',
   'sentence_tokens',

@@ -71,24 +71,71 @@ def evaluate_outputs(
     references: in place of the summaries of the games.
     extractor: a name that `find_extractor` knows, for whatever is text.
   """
-  truth = references or _summaries(games)
-  stated, said = _relations(predictions, games, extractor)
-  wanted, written = _relations(truth, games, extractor)
-  return RotowireScores(
-    games=len(games),
-    kind=predictions.kind,
-    extractor=_extractor_name(predictions, extractor),
-    reference_extractor=_extractor_name(truth, extractor),
-    rg=None if predictions.kind == 'plan' else _generation(stated, games),
-    cs=content_selection(stated, wanted),
-    co=content_ordering(stated, wanted),
-    strict=strict_scores(said, written),
-    raw=strict_scores(said, written, words_as_digits=False),
-    bleu=_bleu(predictions, truth),
+  truth = references or summaries(games)
+  return score_relations(
+    read_relations(predictions, games, extractor),
+    read_relations(truth, games, extractor),
+    games,
   )
 
 
-def _summaries(games: Sequence[Game]) -> Outputs:
+@dataclass(frozen=True)
+class ReadOutputs:
+  """Outputs and what they state, read once for any number of scores.
+
+  Attributes:
+    outputs: texts or plans.
+    relations: in the words of the table.
+    strings: as the texts have them.
+    extractor: that read them, or why none did.
+  """
+
+  outputs: Outputs
+  relations: list[list[Relation]]
+  strings: list[list[Relation]]
+  extractor: str
+
+  def only(self, places: Sequence[int]) -> 'ReadOutputs':
+    """Those about the games at these places."""
+    relations, strings = (
+      [side[place] for place in places]
+      for side in (self.relations, self.strings)
+    )
+    chosen = self.outputs.only(places)
+    return ReadOutputs(chosen, relations, strings, self.extractor)
+
+
+def read_relations(
+  outputs: Outputs, games: Sequence[Game], extractor: str
+) -> ReadOutputs:
+  """What outputs state; `extractor` reads them if they are texts."""
+  relations, strings = _relations(outputs, games, extractor)
+  name = _extractor_name(outputs, extractor)
+  return ReadOutputs(outputs, relations, strings, name)
+
+
+def score_relations(
+  found: ReadOutputs, truth: ReadOutputs, games: Sequence[Game]
+) -> RotowireScores:
+  """Scores of what has been read of both sides."""
+  plans = found.outputs.kind == 'plan'
+  said, written = found.strings, truth.strings
+  return RotowireScores(
+    games=len(games),
+    kind=found.outputs.kind,
+    extractor=found.extractor,
+    reference_extractor=truth.extractor,
+    rg=None if plans else _generation(found.relations, games),
+    cs=content_selection(found.relations, truth.relations),
+    co=content_ordering(found.relations, truth.relations),
+    strict=strict_scores(said, written),
+    raw=strict_scores(said, written, words_as_digits=False),
+    bleu=bleu_of_outputs(found.outputs, truth.outputs),
+  )
+
+
+def summaries(games: Sequence[Game]) -> Outputs:
+  """The human texts about games."""
   for game in games:
     if not game.summary:
       raise InputError(
@@ -131,7 +178,8 @@ def _generation(
   return relation_generation(stated, tables)
 
 
-def _bleu(predictions: Outputs, truth: Outputs) -> Bleu | None:
+def bleu_of_outputs(predictions: Outputs, truth: Outputs) -> Bleu | None:
+  """Of texts against texts; None for anything else."""
   if predictions.kind != 'text' or truth.kind != 'text':
     return None
   texts, references = (

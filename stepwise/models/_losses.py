@@ -119,7 +119,8 @@ def step_contexts(
 ) -> Int[Array, 'batch steps context']:
   """What a model has chosen before every step: `plan`, then `targets[:j]`."""
   filled = [(part >= 0).sum(axis=1, keepdims=True) for part in (plan, targets)]
-  width = plan.shape[1] + targets.shape[1]
+  # Nothing is chosen after the last target.
+  width = plan.shape[1] + targets.shape[1] - 1
   layout = concatenate_ragged(jnp.concatenate(filled, axis=1), width)
   history = jnp.where(
     layout.piece == 0, take(plan, layout.offset), take(targets, layout.offset)

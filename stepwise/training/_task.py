@@ -99,6 +99,12 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     raise InputError(
       f'{config.model.name} does not choose units: it cannot learn to select.'
     )
+  most, slots = model.limits.plan, config.input.plan_steps
+  if most is not None and (slots or 0) > most:
+    raise InputError(
+      f'plan_steps is {slots}, but {config.model.name} reads plans of at most'
+      f' {most} units.'
+    )
   spread = model.spread_length() if config.mesh.sequence > 1 else model
   longest = config.input.unit_tokens
   module = spread.build_for(longest) if longest else spread.build()

@@ -73,5 +73,10 @@ def test_every_run_file_says_what_its_batches_are(name):
   config = slices.read_config(name)
   assert config.input.buckets is not None
   size = config.input.buckets.lengths[-1], config.input.buckets.units[-1]
-  arrays = slices.make_task(config).empty(size, 2)
+  task = slices.make_task(config)
+  arrays = task.empty(size, 2)
   assert {len(array) for array in arrays.values()} == {2}
+  if task.model.chooses_units and task.model.stepwise:
+    # What the last step of the longest plan reads.
+    slots = arrays['plan'].shape[1] + arrays['targets'].shape[1] - 1
+    assert slots <= (task.model.limits.plan or slots)

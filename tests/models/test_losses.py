@@ -127,13 +127,13 @@ def test_stepwise_loss_equals_numpy(never):
 
 def test_contexts_are_the_plan_and_the_targets_before():
   contexts = step_contexts(jnp.asarray(PLAN), jnp.asarray(TARGETS))
-  assert contexts.shape == (BATCH, STEPS, 3 + STEPS)
+  assert contexts.shape == (BATCH, STEPS, 3 + STEPS - 1)
   for row in range(BATCH):
     plan, targets = (a[row][a[row] >= 0].tolist() for a in (PLAN, TARGETS))
     for step in range(len(targets)):
       expected = plan + targets[:step]
       found = contexts[row, step]
-      assert found.tolist() == expected + [-1] * (8 - len(expected))
+      assert found.tolist() == expected + [-1] * (7 - len(expected))
 
 
 def one_step_each():
