@@ -23,10 +23,9 @@ _SYSTEMS = {
   'oracle:512': 'Oracle (512), which knows the reference',
 }
 _PUBLISHED = ('lead', 'stepwise_hibert_triblk', 'stepwise_etcsum')
-# Table 2 of the paper: RG P, CS F1 (of its P and R), CO, BLEU.
-_PAPER_REPORTS = {
-  'paper, test split: stepwise HiBERT': (95.88, 46.87, 18.10, 14.79),
-  'paper, test split: stepwise ETCSum': (98.87, 51.36, 25.08, 17.56),
+_SCORED = {
+  'reports.txt': '**`stepwise report`**',
+  'plans.jsonl': 'its plans, `stepwise plan`',
 }
 _REALIZERS = {
   'mini, numerals confined': '`mini`, numerals confined',
@@ -187,22 +186,24 @@ def realizer() -> str:
 
 def reports() -> str:
   """Reports of the package by the strict metric, beside the paper's."""
-  found = load('rotowire_reports')
-  field, human = found['reports, field'], found['reports, human']
-  scores = (
-    field['rg']['precision'],
-    field['strict']['cs']['f1'],
-    field['strict']['co'],
-    human['bleu']['score'],
-  )
   rows = [
-    [name, *(f'{score:.2f}' for score in row)]
-    for name, row in {
-      '**`stepwise report`**': scores,
-      **_PAPER_REPORTS,
-    }.items()
+    [
+      _SCORED.get(row['system'], row['system']),
+      f'{row["count"] or ""} {row["games"]}'.strip(),
+      *('' if number is None else f'{number:.2f}' for number in _numbers(row)),
+    ]
+    for row in load('rotowire_table')['rows']
   ]
-  return table(['', 'RG P', 'CS F1', 'CO', 'BLEU'], rows)
+  head = ['RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU']
+  return table(['', 'games', *head, 'words', 'sentences'], rows)
+
+
+def _numbers(row: Mapping[str, Any]) -> list[float | None]:
+  selection = row['cs'] or dict.fromkeys(('precision', 'recall', 'f1'))
+  return [
+    *(row['rg_count'], row['rg_precision'], *selection.values()),
+    *(row['co'], row['bleu'], row['words'], row['sentences']),
+  ]
 
 
 def kinds() -> str:

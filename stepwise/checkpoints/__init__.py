@@ -3,6 +3,7 @@
 from stepwise.checkpoints._bundle import (
   Bundle,
   WeightDType,
+  bundle_tokenizer,
   load_bundle,
   save_bundle,
   twin_params,
@@ -22,6 +23,7 @@ __all__ = [
   'Pretrained',
   'WeightDType',
   'adopt_numerics',
+  'bundle_tokenizer',
   'convert',
   'export',
   'initial_params',

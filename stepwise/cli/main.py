@@ -35,6 +35,7 @@ from stepwise.cli import (
   table,
   train,
   train_extractor,
+  train_value,
 )
 from stepwise.cli._output import prepare_streams, silence
 from stepwise.cli._platform import skip_absent_tpu
@@ -77,6 +78,7 @@ app.command()(summarize.summarize)
 app.add_typer(table.app, name='table')
 app.command()(train.train)
 app.command()(train_extractor.train_extractor)
+app.command()(train_value.train_value)
 
 
 def _version(wanted: bool) -> bool:

@@ -13,6 +13,7 @@ from stepwise.inference._predict import (
   Predictor,
   Reading,
   Selection,
+  local_mesh,
   longest_unit,
 )
 from stepwise.inference._search import (
@@ -39,6 +40,7 @@ __all__ = [
   'document_order',
   'draw_plans',
   'inference_buckets',
+  'local_mesh',
   'longest_unit',
   'make_buckets',
   'no_repeats',

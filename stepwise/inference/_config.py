@@ -16,12 +16,16 @@ class PredictConfig:
     trigram_blocking: never choose a unit that shares a trigram with a chosen
       one.
     batch_size: documents decoded together.
+    whole_plans: where a model can tell what whole plans are worth, and a plan
+      is to have about as many units as it knows, that one is chosen which is
+      worth most; its units are then put in order by the search.
   """
 
   decode: DecodeConfig = NEWS_DECODING
   top_k: int = 3
   trigram_blocking: bool = False
   batch_size: int = 8
+  whole_plans: bool = True
 
 
 def default_config(model: ModelConfig) -> PredictConfig:

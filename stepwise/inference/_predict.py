@@ -36,17 +36,22 @@ from stepwise.decoding import (
 from stepwise.inference._config import PredictConfig
 from stepwise.inference._programs import KeptProgram
 from stepwise.inference._search import (
+  UNLIMITED,
+  best_sets,
   draw_plans,
   rank_units,
   read_documents,
   search,
 )
-from stepwise.layers import choose_products, on_mesh, with_products
-from stepwise.models import Batch, ModelConfig
+from stepwise.layers import (
+  choose_products,
+  make_mesh,
+  on_mesh,
+  with_products,
+)
+from stepwise.models import Batch, ModelConfig, Pool
 
 _T = TypeVar('_T')
-# No sum of costs is above it, and two of it are still a number.
-_UNLIMITED = 2**30
 # Rounding up shorter units than this saves nothing.
 _LEAST_UNIT = 16
 # Given plans have slots in multiples of this.
@@ -242,6 +247,23 @@ class Predictor:
       for rows, plan, reading in zip(found, plans, readings, strict=True)
     ]
 
+  def pools(self, readings: Sequence[Reading]) -> list[Pool]:
+    """What the value of whole plans is learnt from, of every document.
+
+    Attributes of each are arrays without the axis of the batch.
+    """
+    grouped = batches(
+      (reading.record for reading in readings),
+      self.buckets,
+      steps=1,
+      batch_size=self.batch_size,
+    )
+    found = restore_order(
+      (batch.index, map(Pool, *jax.device_get(self._pooled(batch))))
+      for batch in grouped
+    )
+    return list(found)
+
   def trace(self, size: tuple[int, int]) -> jax.stages.Traced:
     """The program that chooses, for devices that need not exist.
 
@@ -254,7 +276,12 @@ class Predictor:
     valid: Any = np.zeros((rows, size[1]), bool)
     traced = functools.partial(
       _CHOOSE.jitted.trace,
-      _Settings(self.model, None, self._search_config([])),
+      _Settings(
+        self.model,
+        None,
+        self._search_config([]),
+        whole_plans=self._whole_plans,
+      ),
       {'params': self.params},
       Batch(tokens, tokens - 1, valid),
       self._constraints([None] * rows, valid),
@@ -288,6 +315,10 @@ class Predictor:
     parts = axes.get('data', 1) * axes.get('fsdp', 1)
     return -(-self.config.batch_size // parts) * parts
 
+  @property
+  def _whole_plans(self) -> bool:
+    return self.config.whole_plans and self.model.values_plans is not None
+
   def _run(self, program: KeptProgram, *args: Any) -> Any:
     """Calls a compiled program, on the mesh if there is one."""
     if self.mesh is not None:
@@ -304,6 +335,16 @@ class Predictor:
     return self._run(
       _RANK,
       _Settings(self.model, longest, config),
+      {'params': self.params},
+      Batch(**read),
+    )
+
+  def _pooled(self, batch: PaddedRecords) -> Any:
+    read: Any = {k: batch.arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
+    longest = longest_unit(read['unit_ids'])
+    return self._run(
+      _POOL,
+      _Settings(self.model, longest, self.config.decode),
       {'params': self.params},
       Batch(**read),
     )
@@ -334,7 +375,7 @@ class Predictor:
     longest, config = longest_unit(read['unit_ids']), self._search_config(rows)
     return self._run(
       _CHOOSE,
-      _Settings(self.model, longest, config, draws),
+      _Settings(self.model, longest, config, draws, self._whole_plans),
       {'params': self.params},
       Batch(**read),
       self._constraints(rows, arrays['valid']),
@@ -389,7 +430,7 @@ class Predictor:
       'max_units': np.zeros(rows_only, np.int32),
     }
     costs: Any = np.zeros(shape, np.int32)
-    limits: Any = np.full(rows_only, _UNLIMITED, np.int32)
+    limits: Any = np.full(rows_only, UNLIMITED, np.int32)
     constraints = Constraints(**made, budget=WordBudget(costs, limits))
     for index, row in enumerate(rows):
       if row:
@@ -397,6 +438,14 @@ class Predictor:
         least, most = self._limits(row.demands)
         made['min_units'][index], made['max_units'][index] = least, most
     return constraints
+
+
+def local_mesh(rows: int) -> Mesh | None:
+  """Devices of this process for batches of so many rows; None = one of them."""
+  devices = jax.local_devices()
+  if rows == 1 or len(devices) == 1:
+    return None
+  return make_mesh(min(rows, len(devices)), devices=devices)
 
 
 def _are_shapes(tree: Any) -> bool:
@@ -468,12 +517,14 @@ class _Settings(NamedTuple):
   Attributes:
     longest: tokens of the longest unit; None = nothing is known of it.
     draws: plans that are drawn besides the search.
+    whole_plans: whether plans are chosen by what they are worth as a whole.
   """
 
   model: ModelConfig
   longest: int | None
   config: DecodeConfig
   draws: int = 0
+  whole_plans: bool = False
 
   @property
   def module(self) -> nn.Module:
@@ -518,9 +569,15 @@ def _choose(
   length_alpha: Float[Array, ''],
   rng: Array | None,
 ) -> _Chosen:
-  model, _, config, draws = settings
+  model, config, draws = settings.model, settings.config, settings.draws
   reader = read_documents(model, variables, batch, config, settings.module)
-  found = search(reader, batch.valid, config, constraints, length_alpha)
+  narrowed = constraints
+  if settings.whole_plans and model.values_plans:
+    run = functools.partial(settings.module.apply, variables)
+    narrowed = best_sets(
+      run, model.values_plans, reader.memory, batch, constraints
+    )
+  found = search(reader, batch.valid, config, narrowed, length_alpha)
   drawn = found.plans[:, :0]
   if rng is not None:
     drawn = draw_plans(reader, batch.valid, config, constraints, rng, draws)
@@ -535,6 +592,14 @@ def _choose(
   )
 
 
+def _pool(settings: _Settings, variables: Any, batch: Batch) -> Pool:
+  run = functools.partial(settings.module.apply, variables)
+  memory = run(batch, method='encode')
+  found: Any = run(memory, batch.unit_ids, batch.valid, method='pool_units')
+  return found
+
+
+_POOL = KeptProgram(_pool)
 _RANK = KeptProgram(_rank)
 _CHOOSE = KeptProgram(_choose)
 

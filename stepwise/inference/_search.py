@@ -7,10 +7,12 @@ constraint holds for both.
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import linen as nn
 
 from stepwise._errors import InputError
@@ -22,7 +24,17 @@ from stepwise.decoding import (
   Score,
   beam_search,
 )
-from stepwise.models import NEWS_DECODING, Batch, ModelConfig
+from stepwise.models import (
+  NEWS_DECODING,
+  Batch,
+  ModelConfig,
+  PlanValueConfig,
+  Pool,
+  unit_sets,
+)
+
+# No sum of costs is above it, and two of it are still a number.
+UNLIMITED = 2**30
 
 
 def decode(
@@ -194,3 +206,72 @@ def draw_plans(
     rng=rng,
   )
   return found.plans
+
+
+def best_sets(
+  run: Callable[..., Any],
+  config: PlanValueConfig,
+  memory: Any,
+  batch: Batch,
+  constraints: Any,
+) -> Constraints:
+  """Leaves to the search the units of the plan that is worth most.
+
+  Where nothing that fits the constraints is among the sets, as many more units
+  are asked for or their words are counted, all is as it was.
+
+  Args:
+    run: the module with its variables.
+    config: which sets it values.
+    memory: what the module has read of the documents.
+    batch: the documents.
+    constraints: `Constraints` that lack nothing but perhaps `overlap`.
+  """
+  pool = run(
+    memory, batch.unit_ids, ~constraints.must_exclude, method='pool_units'
+  )
+  values = run(pool, method='value_sets')
+  fits = _fitting_sets(unit_sets(config), pool, constraints)
+  best = jnp.argmax(jnp.where(fits, values, -jnp.inf), axis=1)
+  found = fits.any(axis=1)
+  members = jnp.asarray(unit_sets(config))[best]
+  units = jnp.arange(batch.valid.shape[1])[None, None]
+  chosen = (pool.units[..., None] == units) & members[..., None]
+  others = ~chosen.any(axis=1) & found[:, None]
+  size = members.sum(axis=1)
+  return constraints._replace(
+    must_exclude=constraints.must_exclude | others,
+    min_units=jnp.where(found, size, constraints.min_units),
+    max_units=jnp.where(found, size, constraints.max_units),
+  )
+
+
+def _fitting_sets(
+  sets: Bool[np.ndarray, 'sets pool'], pool: Pool, constraints: Any
+) -> Bool[Array, 'batch sets']:
+  """Sets of real units that the constraints allow."""
+  taken = jnp.asarray(sets)[None]
+  fits = (pool.real[:, None] | ~taken).all(axis=-1)
+  size = taken.sum(axis=-1)
+  fits &= size >= constraints.min_units[:, None]
+  fits &= size <= constraints.max_units[:, None]
+  needed = constraints.must_include
+  in_pool = jnp.take_along_axis(needed, pool.units, axis=1) & pool.real
+  have = (taken & in_pool[:, None]).sum(axis=-1)
+  fits &= have == needed.sum(axis=1, keepdims=True)
+  if constraints.overlap is not None:
+    fits &= ~_clashing(taken, pool.units, constraints.overlap)
+  return fits & (constraints.budget.limit >= UNLIMITED)[:, None]
+
+
+def _clashing(
+  taken: Bool[Array, '1 sets pool'],
+  units: Int[Array, 'batch pool'],
+  overlap: Bool[Array, 'batch units units'],
+) -> Bool[Array, 'batch sets']:
+  """Sets two of whose units share a trigram."""
+  rows = jnp.take_along_axis(overlap, units[:, :, None], axis=1)
+  pairs = jnp.take_along_axis(rows, units[:, None], axis=2)
+  pairs &= ~jnp.eye(units.shape[1], dtype=bool)[None]
+  both = taken[..., :, None] & taken[..., None, :]
+  return (both & pairs[:, None]).any(axis=(-1, -2))

@@ -40,6 +40,13 @@ from stepwise.models._losses import (
   step_contexts,
   stepwise_loss,
 )
+from stepwise.models._plan_value import (
+  PlanValue,
+  PlanValueConfig,
+  Pool,
+  pool_units,
+  unit_sets,
+)
 from stepwise.models._pointer import (
   PointerConfig,
   PointerPlanner,
@@ -81,8 +88,11 @@ __all__ = [
   'ModelConfig',
   'OracleChooser',
   'OracleConfig',
+  'PlanValue',
+  'PlanValueConfig',
   'PointerConfig',
   'PointerPlanner',
+  'Pool',
   'PretrainedParts',
   'RealizerConfig',
   'System',
@@ -93,9 +103,11 @@ __all__ = [
   'find_config',
   'find_kind',
   'find_system',
+  'pool_units',
   'prefix_loss',
   'register_model',
   'step_contexts',
   'stepwise_loss',
   'stored_name',
+  'unit_sets',
 ]

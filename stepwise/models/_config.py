@@ -16,6 +16,7 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise.models._batch import Batch
 from stepwise.models._losses import LossSums, extractive_loss, stepwise_loss
+from stepwise.models._plan_value import PlanValueConfig
 
 # `(params, batch, rng) -> LossSums`; no rng means no dropout.
 Loss = Callable[..., LossSums]
@@ -128,6 +129,11 @@ class ModelConfig:
   def stepwise(self) -> bool:
     """Whether it chooses one unit after another, reading its plan."""
     return self.begin_unit is not None
+
+  @property
+  def values_plans(self) -> PlanValueConfig | None:
+    """Of a model that can tell what whole plans are worth: of which sets."""
+    return None
 
   @property
   def special_units(self) -> tuple[str, ...]:

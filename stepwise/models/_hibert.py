@@ -22,6 +22,12 @@ from stepwise.models._config import (
   check_unit_tokens,
   replace_settings,
 )
+from stepwise.models._plan_value import (
+  PlanValue,
+  PlanValueConfig,
+  Pool,
+  pool_units,
+)
 from stepwise.models._scorer import Scorer, with_begin
 
 # Running text sets no limit itself; work and memory do.
@@ -38,12 +44,14 @@ class HiBERTConfig(ModelConfig):
     first_token: id of the delimiter that leads every unit (`<s>`, `[CLS]`).
     max_unit_tokens: tokens of a unit that are read, the delimiter included.
     begin_unit: the unit that opens every summary, if the model is stepwise.
+    plan_value: sizes of what values whole plans; None = nothing does.
   """
 
   encoder: HierarchicalConfig
   first_token: int
   max_unit_tokens: int = 32
   begin_unit: int = 1
+  plan_value: PlanValueConfig | None = None
 
   def __post_init__(self) -> None:
     check_unit_tokens(self.max_unit_tokens, self.encoder.sentence.positions)
@@ -51,6 +59,10 @@ class HiBERTConfig(ModelConfig):
   @property
   def stepwise(self) -> bool:
     return self.encoder.stepwise
+
+  @property
+  def values_plans(self) -> PlanValueConfig | None:
+    return self.plan_value if self.stepwise else None
 
   @property
   def vocab(self) -> int:
@@ -86,7 +98,7 @@ class HiBERTConfig(ModelConfig):
 
   def twin(self) -> 'HiBERTConfig':
     encoder = dataclasses.replace(self.encoder, summary_positions=0)
-    return dataclasses.replace(self, encoder=encoder)
+    return dataclasses.replace(self, encoder=encoder, plan_value=None)
 
   def with_settings(self, **settings: Any) -> 'HiBERTConfig':
     sentence = replace_settings(self.encoder.sentence, settings)
@@ -244,11 +256,16 @@ class HiBERT(nn.Module):
   def setup(self) -> None:
     self.encoder = HierarchicalEncoder(self.config.encoder)
     self.scorer = Scorer()
+    if self.config.plan_value:
+      self.plan_value = PlanValue(self.config.plan_value)
 
   def __call__(self, batch: Batch) -> Float[Array, 'batch units']:
-    """Both methods at once, for initialisation."""
+    """All methods at once, for initialisation."""
     plan = batch.plan if self.config.stepwise else None
-    return self.score(self.encode(batch), plan)
+    memory = self.encode(batch)
+    if self.config.plan_value:
+      self.value_sets(self.pool_units(memory, batch.unit_ids, batch.valid))
+    return self.score(memory, plan)
 
   def encode(
     self, batch: Batch, deterministic: bool = True
@@ -282,3 +299,28 @@ class HiBERT(nn.Module):
     summary = with_begin(plan, begin)
     states = self.encoder.score_states(memory, summary, deterministic)
     return self.scorer(states)
+
+  def pool_units(
+    self,
+    memory: HierarchicalMemory,
+    unit_ids: Int[Array, 'batch length'],
+    may: Bool[Array, 'batch units'],
+  ) -> Pool:
+    """The units that sets are made of, among those that may be chosen."""
+    assert self.config.plan_value is not None, 'HiBERTConfig.plan_value'
+    begin = self.config.begin_unit
+    nothing = jnp.zeros((len(may), 0), jnp.int32)
+    states = self.encoder.score_states(memory, with_begin(nothing, begin), True)
+    return pool_units(
+      self.config.plan_value,
+      jnp.concatenate([memory.units, states], axis=-1),
+      self.scorer(states),
+      unit_spans(unit_ids, may.shape[1]).length,
+      memory.unit_mask,
+      may,
+      begin + 1,
+    )
+
+  def value_sets(self, pool: Pool) -> Float[Array, 'batch sets']:
+    """What each of `unit_sets` is worth as a whole summary."""
+    return self.plan_value(pool)

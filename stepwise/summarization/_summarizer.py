@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Float
@@ -21,9 +20,9 @@ from stepwise.inference import (
   Reading,
   Selection,
   inference_buckets,
+  local_mesh,
   read_document,
 )
-from stepwise.layers import make_mesh
 from stepwise.models import ModelConfig
 from stepwise.summarization._base import Chosen, Summarizer
 from stepwise.summarization._coverage import CoverageWeights, cover
@@ -148,7 +147,7 @@ class ModelSummarizer(Summarizer):
   def _predict(
     self, config: PredictConfig, readings: Sequence[Reading]
   ) -> list[Selection]:
-    mesh = self.mesh or _shared_by_devices(config.batch_size)
+    mesh = self.mesh or local_mesh(config.batch_size)
     key = config, self.products, mesh
     if key not in self._predictors:
       buckets = inference_buckets(self.model)
@@ -169,8 +168,12 @@ class ModelSummarizer(Summarizer):
     blocking = options.trigram_blocking
     if blocking is None:
       blocking = self.config.trigram_blocking
+    # A budget is spent by what the model likes, not by what it would choose.
     return dataclasses.replace(
-      self.config, trigram_blocking=blocking, batch_size=batch_size
+      self.config,
+      trigram_blocking=blocking,
+      batch_size=batch_size,
+      whole_plans=self.config.whole_plans and not options.has_budget,
     )
 
   def _demands(self, request: Request, options: SummaryOptions) -> Demands:
@@ -281,14 +284,6 @@ class ModelSummarizer(Summarizer):
         f'{self.name} was trained on {" and ".join(map(language_name, known))},'
         f' but the text is {language_name(language)}.'
       )
-
-
-def _shared_by_devices(rows: int) -> Mesh | None:
-  """Devices for a batch of documents; None = one is enough."""
-  devices = jax.local_devices()
-  if rows == 1 or len(devices) == 1:
-    return None
-  return make_mesh(min(rows, len(devices)), devices=devices)
 
 
 def _steps(prediction: Selection) -> tuple[Step, ...]:

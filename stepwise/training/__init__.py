@@ -60,6 +60,16 @@ from stepwise.training._metrics import (
   TensorBoardWriter,
 )
 from stepwise.training._page import run_page
+from stepwise.training._plan_value import (
+  ValuedPools,
+  ValueTraining,
+  fit_plan_value,
+  load_pools,
+  save_pools,
+  set_scores,
+  value_documents,
+  value_loss,
+)
 from stepwise.training._processes import sum_of_processes
 from stepwise.training._stacking import restack
 from stepwise.training._step import (
@@ -105,12 +115,16 @@ __all__ = [
   'TrainState',
   'TrainingTask',
   'Validation',
+  'ValueTraining',
+  'ValuedPools',
   'absolute_folder',
   'auc_evaluator',
   'decoding_mesh',
   'draw_history',
   'dry_run',
+  'fit_plan_value',
   'load_gin',
+  'load_pools',
   'load_trained',
   'local_files',
   'lower_update',
@@ -123,10 +137,14 @@ __all__ = [
   'restack',
   'rouge_evaluator',
   'run_page',
+  'save_pools',
   'selector_task',
+  'set_scores',
   'sparkline',
   'sum_of_processes',
   'topology_devices',
   'train',
   'validation_batches',
+  'value_documents',
+  'value_loss',
 ]

@@ -1,0 +1,215 @@
+"""What a whole plan is worth: which units make the best summary together.
+
+A search adds one unit after another and never takes one back. Of a few units
+that the model likes, all sets can be valued at once, by what the model has read
+of them (in the spirit of Zhong et al., 2020); the search then orders the best.
+"""
+
+import dataclasses
+import functools
+import itertools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import linen as nn
+
+from stepwise._errors import InputError
+from stepwise._typing import Array, Bool, Float, Int
+from stepwise.layers import Dense
+from stepwise.models._batch import take
+
+# Features of a unit: see `_features`.
+_FEATURES = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanValueConfig:
+  """Sizes.
+
+  Attributes:
+    width: of its hidden states.
+    pool: units that sets are made of, those that the model likes most.
+    sizes: units of a set.
+  """
+
+  width: int = 128
+  pool: int = 8
+  sizes: tuple[int, ...] = (2, 3, 4)
+
+  def __post_init__(self) -> None:
+    if not self.sizes or not 0 < min(self.sizes) <= max(self.sizes) < self.pool:
+      raise InputError(
+        f'sizes of sets are {self.sizes}: from 1 to below {self.pool}, the pool'
+        ' that they are drawn from, are possible.'
+      )
+
+
+@functools.cache
+def unit_sets(config: PlanValueConfig) -> Bool[np.ndarray, 'sets pool']:
+  """Which units of the pool each set has.
+
+  >>> unit_sets(PlanValueConfig(pool=3, sizes=(2,))).astype(int).tolist()
+  [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+  """
+  chosen = [
+    members
+    for size in config.sizes
+    for members in itertools.combinations(range(config.pool), size)
+  ]
+  sets = np.zeros((len(chosen), config.pool), bool)
+  for row, members in zip(sets, chosen, strict=True):
+    row[list(members)] = True
+  return sets
+
+
+class Pool(NamedTuple):
+  """The units of documents that sets are made of, and how the model sees them.
+
+  Attributes:
+    units: in the order of the document.
+    real: False where a document has fewer.
+    states: of each unit, before and after reading the document.
+    features: numbers of each unit, see `_features`.
+    document: means of the states over the document.
+  """
+
+  units: Int[Array, 'batch pool']
+  real: Bool[Array, 'batch pool']
+  states: Float[Array, 'batch pool embed']
+  features: Float[Array, 'batch pool features']
+  document: Float[Array, 'batch embed']
+
+
+def pool_units(
+  config: PlanValueConfig,
+  states: Float[Array, 'batch units embed'],
+  logits: Float[Array, 'batch units'],
+  lengths: Int[Array, 'batch units'],
+  valid: Bool[Array, 'batch units'],
+  may: Bool[Array, 'batch units'],
+  first: int,
+) -> Pool:
+  """The units that the model likes most.
+
+  Args:
+    config: how many.
+    states: of all units.
+    logits: of the first step.
+    lengths: tokens of every unit.
+    valid: the real units.
+    may: those that may be in a set.
+    first: the first unit of the document; those before are special.
+  """
+  count = min(config.pool, may.shape[1])
+  valid &= jnp.arange(valid.shape[1])[None] >= first
+  may &= valid
+  liking = jnp.where(may, logits.astype(jnp.float32), -jnp.inf)
+  _, units = jax.lax.top_k(liking, count)
+  units = jnp.sort(units, axis=1)
+  log_probs = jax.nn.log_softmax(jnp.where(valid, logits, -jnp.inf), axis=1)
+  features = _features(
+    take(log_probs, units), take(lengths, units), units, first
+  )
+  wide = states.astype(jnp.float32)
+  total = jnp.sum(jnp.where(valid[..., None], wide, 0), axis=1)
+  document = total / jnp.maximum(valid.sum(axis=1, keepdims=True), 1)
+  pool = Pool(units, take(may, units), take(wide, units), features, document)
+  return _filled(pool, config.pool - count)
+
+
+def _features(
+  log_probs: Float[Array, 'batch pool'],
+  lengths: Int[Array, 'batch pool'],
+  units: Int[Array, 'batch pool'],
+  first: int,
+) -> Float[Array, 'batch pool features']:
+  """Liking, length and place of units, each about one in size."""
+  place = units - first
+  found = [
+    jnp.clip(log_probs, -12, 0) / 3,
+    lengths / 30,
+    place / 20,
+    place == 0,
+    place < 3,
+  ]
+  return jnp.stack([part.astype(jnp.float32) for part in found], axis=-1)
+
+
+def _filled(pool: Pool, missing: int) -> Pool:
+  """With slots that are not real, as short documents need them."""
+  document = pool.document
+  slots = jax.tree.map(
+    lambda x: jnp.pad(x, [(0, 0), (0, missing), *[(0, 0)] * (x.ndim - 2)]),
+    pool._replace(document=document[:, None]),
+  )
+  return slots._replace(document=document)
+
+
+class PlanValue(nn.Module):
+  """A number for every set; of two sets the higher one is better.
+
+  It is learnt as ROUGE of the set minus the mean over all sets of a document.
+  """
+
+  config: PlanValueConfig
+
+  @nn.compact
+  def __call__(
+    self, pool: Pool, deterministic: bool = True, dropout: float = 0.0
+  ) -> Float[Array, 'batch sets']:
+    width = self.config.width
+    sets = jnp.asarray(unit_sets(self.config), jnp.float32)
+    drop = nn.Dropout(dropout, deterministic=deterministic)
+    read = jnp.concatenate([drop(pool.states), pool.features], axis=-1)
+    states = nn.gelu(_dense(read, width, 'read'))
+    states += self._attend(states, pool.real)
+    states = nn.gelu(_dense(drop(states), width, 'unit'))
+    together = jnp.einsum('sp,bpd->bsd', sets, states)
+    about = _dense(drop(pool.document), width, 'document')
+    described = jnp.einsum('sp,bpf->bsf', sets, pool.features)
+    size = jnp.broadcast_to(
+      sets.sum(-1)[None, :, None] / 3, together[..., :1].shape
+    )
+    joined = jnp.concatenate(
+      [together, together * about[:, None], described, size], axis=-1
+    )
+    hidden = nn.gelu(_dense(joined, width, 'set'))
+    return _dense(hidden, 1, 'value')[..., 0] + self._pairs(states, sets)
+
+  def _attend(
+    self,
+    states: Float[Array, 'batch pool width'],
+    real: Bool[Array, 'batch pool'],
+  ) -> Float[Array, 'batch pool width']:
+    width = self.config.width
+    query, key, value = (
+      _dense(states, width, name) for name in ('query', 'key', 'content')
+    )
+    scores = jnp.einsum('bpd,bqd->bpq', query, key) * width**-0.5
+    scores = jnp.where(real[:, None], scores, jnp.finfo(scores.dtype).min)
+    return jnp.einsum('bpq,bqd->bpd', nn.softmax(scores), value)
+
+  def _pairs(
+    self,
+    states: Float[Array, 'batch pool width'],
+    sets: Float[Array, 'sets pool'],
+  ) -> Float[Array, 'batch sets']:
+    """What two units are worth together, such as nothing if they repeat."""
+    left, right = (
+      _dense(states, self.config.width // 4, name) for name in ('left', 'right')
+    )
+    pairs = jnp.einsum('bpd,bqd->bpq', left, right)
+    pairs *= 1 - jnp.eye(sets.shape[1])[None]
+    return jnp.einsum('sp,bpq,sq->bs', sets, pairs, sets) / 10
+
+
+def _dense(
+  inputs: Float[Array, '... inputs'], features: int, name: str
+) -> Float[Array, '... features']:
+  """A layer whose outputs are about as large as its inputs at first."""
+  spread = inputs.shape[-1] ** -0.5
+  return Dense((features,), ('embed', 'score'), stddev=spread, name=name)(
+    inputs
+  )
