@@ -7,9 +7,10 @@ from typer.testing import CliRunner
 from stepwise._errors import InputError
 from stepwise.checkpoints import load_bundle
 from stepwise.cli.main import app
+from stepwise.cli.train import _start
 from stepwise.summarization import SummaryOptions, load_summarizer
 from tests.summarization.tiny_bundles import tiny_bundle
-from tests.training.runs import write_articles
+from tests.training.runs import tiny_config, write_articles
 
 
 def run(*arguments):
@@ -45,6 +46,9 @@ def test_a_value_becomes_part_of_the_bundle(tmp_path):
     again['read']['kernel'],
     made.variables['params']['plan_value']['read']['kernel'],
   )
+  # Training goes on from the model, and leaves the value behind.
+  params, _ = _start(out / 'bundle', tiny_config(articles))
+  assert params.keys() == before.keys()
   summarizer = load_summarizer(out / 'bundle')
   text = ' '.join(f'The house number {i} is old.' for i in range(9))
   options = SummaryOptions(trigram_blocking=False)
