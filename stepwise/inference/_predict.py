@@ -54,6 +54,8 @@ from stepwise.models import Batch, ModelConfig, Pool
 _T = TypeVar('_T')
 # Rounding up shorter units than this saves nothing.
 _LEAST_UNIT = 16
+# Every stage of a search is compiled by itself.
+_STAGES = 2
 # Given plans have slots in multiples of this.
 _STEPS_GRAIN = 32
 
@@ -372,7 +374,8 @@ class Predictor:
     rows = [readings[position] if position >= 0 else None for position in index]
     # As they are: `Batch.of` would compile a program for every shape.
     read: Any = {k: arrays[k] for k in ('tokens', 'unit_ids', 'valid')}
-    longest, config = longest_unit(read['unit_ids']), self._search_config(rows)
+    longest = longest_unit(read['unit_ids'])
+    config = self._in_stages(self._search_config(rows))
     return self._run(
       _CHOOSE,
       _Settings(self.model, longest, config, draws, self._whole_plans),
@@ -411,6 +414,13 @@ class Predictor:
     return dataclasses.replace(
       decode, max_units=steps, min_units=0, length_alpha=0.0
     )
+
+  def _in_stages(self, decode: DecodeConfig) -> DecodeConfig:
+    """A model that reads everything anew reads short plans for less."""
+    if not self.model.rereads:
+      return decode
+    stages = min(_STAGES, max(decode.max_units - 1, 1))
+    return dataclasses.replace(decode, stages=max(decode.stages, stages))
 
   def _constraints(
     self,

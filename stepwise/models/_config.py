@@ -97,6 +97,7 @@ class ModelConfig:
     incremental: the module can read a plan unit by unit too: it has
       `begin_plan(memory, steps) -> state` and `extend_plan(memory, state, unit,
       position) -> (logits, state)`.
+    rereads: it reads the document anew with every plan, as text.
     begin_unit: the unit that opens every plan; None = it is not stepwise.
     vocab: rows of the token table.
     embed: width of the states.
@@ -108,6 +109,7 @@ class ModelConfig:
   needs_targets = False
   gives_probabilities = True
   incremental = False
+  rereads = False
   begin_unit: int | None = None
   # Fields or properties of subclasses.
   vocab: int

@@ -71,6 +71,7 @@ class ETCSumConfig(ModelConfig):
     unit_token, segment_token: ids of global tokens, as ETC was pretrained.
   """
 
+  rereads = True
   encoder: ETCConfig = ETCConfig()
   begin_unit: int | None = 1
   document_tokens: int = 6141

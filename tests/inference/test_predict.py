@@ -195,3 +195,14 @@ def test_settings_follow_the_special_units():
   assert reading_limits(tables).special_units == ('eos', 'eot', 'beg')
   assert tables.limits.plan == 10
   assert no_repeats(jnp.ones((1, 3), bool)).overlap is None
+
+
+def test_models_that_read_anew_search_in_stages():
+  """Which change no result: see the tests of `decode`."""
+  plans = [
+    Predictor(CONFIGS[kind], {}, PredictConfig(), BUCKETS)._in_stages(
+      DecodeConfig(most, stop_unit=0, never=(1,))
+    )
+    for kind, most in (('etcsum', 4), ('etcsum', 1), ('hibert', 4))
+  ]
+  assert [plan.stages for plan in plans] == [2, 1, 1]
