@@ -95,8 +95,20 @@ def read_config(name: str) -> TrainConfig:
 
 def digest(config: TrainConfig) -> str:
   """Of everything that a run file says."""
-  text = json.dumps(dataclasses.asdict(config), sort_keys=True, default=str)
+  text = json.dumps(_told(config), sort_keys=True, default=str)
   return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _told(value: Any) -> Any:
+  """Without defaults: a setting that is new changes no older row."""
+  if not dataclasses.is_dataclass(value):
+    return value
+  fields = dataclasses.fields(value)
+  return {
+    field.name: _told(getattr(value, field.name))
+    for field in fields
+    if getattr(value, field.name) != field.default
+  }
 
 
 def is_current(row: Mapping[str, Any] | None, config: TrainConfig) -> bool:
