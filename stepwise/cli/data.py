@@ -249,6 +249,11 @@ def _describe_build(report: 'BuildReport', bad: int) -> str:
   )
 
 
+Excluded = Annotated[
+  list[Path], typer.Option(help='Leave out games that are also in this file.')
+]
+
+
 @app.command()
 def rotowire(
   source: Annotated[
@@ -263,10 +268,7 @@ def rotowire(
   max_units: MaxUnits = None,
   max_unit_tokens: MaxUnitTokens = None,
   max_steps: MaxSteps = None,
-  exclude: Annotated[
-    list[Path],
-    typer.Option(help='Leave out games that are also in this file.'),
-  ] = [],  # noqa: B006, typer copies it.
+  exclude: Excluded = [],  # noqa: B006, typer copies it.
 ) -> None:
   """Writes training records of planners: tables and oracle plans of games."""
   from stepwise.data import load_tokenizer, save_records
@@ -404,6 +406,10 @@ def realize(
   context: Annotated[
     bool, typer.Option(help='Date, teams and players besides the plan.')
   ] = True,
+  slots: Annotated[
+    bool,
+    typer.Option('--slots', help='Names and numbers are written by reference.'),
+  ] = False,
   covered: Annotated[
     bool,
     typer.Option('--covered', help='Only sentences whose numbers are known.'),
@@ -414,6 +420,7 @@ def realize(
   max_target: Annotated[
     int | None, typer.Option(min=1, help='Leave out longer sentences.')
   ] = None,
+  exclude: Excluded = [],  # noqa: B006
 ) -> None:
   """Writes training examples of the realizer, one for every sentence.
 
@@ -426,11 +433,12 @@ def realize(
     make_examples,
     save_examples,
   )
-  from stepwise.rotowire import read_games
+  from stepwise.rotowire import read_games, same_game
 
-  format, loaded = InputFormat(context), load_tokenizer(tokenizer)
+  format, loaded = InputFormat(context, slots), load_tokenizer(tokenizer)
+  known = {same_game(game) for path in exclude for game in read_games(path)}
   examples, report = make_examples(
-    read_games(games),
+    [game for game in read_games(games) if same_game(game) not in known],
     loaded,
     ExampleOptions(format, covered, max_input, max_target),
   )

@@ -36,6 +36,7 @@ class Tokenizer:
     eot, beg, eos: reserved for the units end of text, beginning of the
       summary and end of a sentence.
     context: reserved for what precedes the context of a sentence to write.
+    slots: reserved for values that a sentence refers to.
     lowercase: whether ids forget the case of letters.
   """
 
@@ -49,6 +50,7 @@ class Tokenizer:
   beg: int
   eos: int
   context: int
+  slots: range
   lowercase: bool
   _backend: 'tokenizers.Tokenizer' = field(repr=False, compare=False)
 
@@ -113,6 +115,7 @@ def wordpiece() -> Tokenizer:
     beg=_piece(backend, '[unused10]'),
     eos=_piece(backend, '[unused11]'),
     context=_piece(backend, '[unused12]'),
+    slots=range(_piece(backend, '[unused13]'), _piece(backend, '[unused93]')),
     lowercase=True,
     _backend=backend,
   )
@@ -123,8 +126,8 @@ def byte_level_bpe(
 ) -> Tokenizer:
   """RoBERTa from the two files of its public vocabulary.
 
-  Our ids are the first of the rows that published models keep after the
-  vocabulary: 50265 to 50268 of 50358 for the public one.
+  Our ids are the rows that published models keep after the vocabulary: 50265
+  to 50268, and from there on slots, of 50358 for the public one.
   """
   from tokenizers import Tokenizer as Backend
   from tokenizers import decoders, models, pre_tokenizers
@@ -154,6 +157,7 @@ def byte_level_bpe(
     beg=size + 1,
     eos=size + 2,
     context=size + 3,
+    slots=range(size + 4, size + _SPARE_ROWS),
     lowercase=False,
     _backend=backend,
   )

@@ -25,7 +25,9 @@ from stepwise.extraction._mentions import (
   read_sentences,
 )
 from stepwise.extraction._oracle import (
+  Place,
   oracle_plan,
+  placed_sentences,
   planned_sentences,
   stated_relations,
   stated_strings,
@@ -59,6 +61,7 @@ __all__ = [
   'Mention',
   'Number',
   'Outputs',
+  'Place',
   'PlanStatistics',
   'RotowireScores',
   'SystemRow',
@@ -73,6 +76,7 @@ __all__ = [
   'oracle_plan',
   'parse_number',
   'parse_tuple',
+  'placed_sentences',
   'plan_statistics',
   'planned_sentences',
   'published_systems',

@@ -1,5 +1,7 @@
 """The plans behind texts: what a report of a game says, in its order."""
 
+from typing import NamedTuple
+
 from stepwise.extraction._extractors import Extractor
 from stepwise.extraction._lookup import lookup_relations
 from stepwise.extraction._mentions import (
@@ -29,17 +31,45 @@ def planned_sentences(
   game: Game, extractor: Extractor = lookup_relations, text: str | None = None
 ) -> list[tuple[AnnotatedSentence, tuple[Relation, ...]]]:
   """All sentences of a summary, each with its part of the oracle plan."""
+  return [
+    (sentence, tuple(place.relation for place in places))
+    for sentence, places in placed_sentences(game, extractor, text)
+  ]
+
+
+class Place(NamedTuple):
+  """Words of a sentence that state an entry, `tokens[start:end]`.
+
+  Attributes:
+    start, end: of a number, or of all words of a name.
+    rank: among the entries of the same words.
+    relation: the entry.
+    pronoun: the words stand for the name.
+  """
+
+  start: int
+  rank: int
+  relation: Relation
+  end: int
+  pronoun: bool = False
+
+
+def placed_sentences(
+  game: Game, extractor: Extractor = lookup_relations, text: str | None = None
+) -> list[tuple[AnnotatedSentence, list[Place]]]:
+  """All sentences of a summary, and where they state their entries."""
   sentences = read_sentences(game.summary if text is None else text, game)
-  stated: list[list[tuple[int, int, Relation]]] = [[] for _ in sentences]
+  stated: list[list[Place]] = [[] for _ in sentences]
   for index, sentence in enumerate(sentences):
     for mention in sentence.mentions:
       stated[index] += _names(mention, game)
   for found in extractor(sentences, game):
     if found.supported:
-      place = found.number.start, found.mention.start, found.relation
+      start, end, _ = found.number
+      place = Place(start, found.mention.start, found.relation, end)
       stated[found.sentence].append(place)
   return [
-    (sentence, tuple(relation for *_, relation in sorted(places)))
+    (sentence, sorted(places))
     for sentence, places in zip(sentences, stated, strict=True)
   ]
 
@@ -77,13 +107,19 @@ def stated_strings(
   return pairs
 
 
-def _names(mention: Mention, game: Game) -> list[tuple[int, int, Relation]]:
-  """Entries of a mention; a place, a rank among equals, and a relation."""
+def _names(mention: Mention, game: Game) -> list[Place]:
+  """The entries of a mention."""
   if mention.entity == MATCH:
     values = {DATE: game.date.isoformat()}
   else:
     values = game.values[mention.entity]
   return [
-    (mention.start, rank, Relation(mention.entity, values[type], type))
+    Place(
+      mention.start,
+      rank,
+      Relation(mention.entity, values[type], type),
+      mention.end,
+      mention.pronoun,
+    )
     for rank, type in enumerate(mention.types)
   ]

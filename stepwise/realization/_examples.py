@@ -15,7 +15,7 @@ from stepwise.data import Tokenizer, open_for_reading, replace_when_done
 from stepwise.extraction import (
   AnnotatedSentence,
   find_extractor,
-  planned_sentences,
+  placed_sentences,
 )
 from stepwise.realization._inputs import (
   TEAM_CONTEXT,
@@ -24,6 +24,7 @@ from stepwise.realization._inputs import (
   SentenceInput,
   encode_inputs,
 )
+from stepwise.realization._slots import Piece, encode_pieces, take_out
 from stepwise.rotowire import Game
 from stepwise.tables import Relation
 
@@ -60,11 +61,19 @@ class Example(NamedTuple):
 
 
 class SentencePair(NamedTuple):
-  """A sentence of a summary, what it is written from, and if it can be."""
+  """A sentence of a summary, what it is written from, and if it can be.
+
+  Attributes:
+    input: what is read.
+    text: the sentence.
+    covered: nothing in it is unknown to the input.
+    pieces: what is written: the sentence, or words and slots.
+  """
 
   input: SentenceInput
   text: str
   covered: bool
+  pieces: tuple[Piece, ...]
 
 
 @dataclass(frozen=True)
@@ -89,12 +98,19 @@ def sentence_pairs(
   """
   make, previous = GameInputs(game, format), ''
   pairs = []
-  for sentence, relations in planned_sentences(game, find_extractor(extractor)):
+  for sentence, places in placed_sentences(game, find_extractor(extractor)):
+    relations = tuple(place.relation for place in places)
     known = make.known(relations)
     if known:
       text = ' '.join(sentence.tokens)
+      pieces: tuple[Piece, ...] | None = (text,)
       covered = _is_covered(sentence, known, game)
-      pairs.append(SentencePair(make(known, previous), text, covered))
+      if format.slots:
+        kept = [place for place in places if place.relation in known]
+        pieces = take_out(sentence, kept, make.context_relations(known))
+        covered = pieces is not None
+      pair = SentencePair(make(known, previous), text, covered, pieces or ())
+      pairs.append(pair)
       previous = text
   return pairs
 
@@ -116,20 +132,27 @@ def make_examples(
   made, sentences, uncovered = [], 0, 0
   for game in games:
     pairs = sentence_pairs(game, options.format, options.extractor)
-    kept = [pair for pair in pairs if pair.covered or not options.covered]
+    # What is not covered cannot be written with slots.
+    only_covered = options.covered or options.format.slots
+    kept = [pair for pair in pairs if pair.covered or not only_covered]
     sentences += len(pairs)
     uncovered += len(pairs) - len(kept)
-    made += _encode(game, kept, tokenizer)
+    made += _encode(game, kept, tokenizer, options.format)
   fitting = [example for example in made if _fits(example, options)]
   too_long = len(made) - len(fitting)
   return fitting, ExampleReport(sentences, uncovered, too_long)
 
 
 def _encode(
-  game: Game, pairs: Sequence[SentencePair], tokenizer: Tokenizer
+  game: Game,
+  pairs: Sequence[SentencePair],
+  tokenizer: Tokenizer,
+  format: InputFormat,
 ) -> list[Example]:
-  inputs = encode_inputs([pair.input for pair in pairs], tokenizer)
-  targets = tokenizer.encode_units([pair.text for pair in pairs])
+  inputs = encode_inputs(
+    [pair.input for pair in pairs], tokenizer, slots=format.slots
+  )
+  targets = encode_pieces([pair.pieces for pair in pairs], tokenizer)
   return [
     Example(
       f'{game.id}:{number}',
@@ -164,6 +187,7 @@ def save_examples(
         'id': example.id,
         'tokenizer': tokenizer.name,
         'context': format.context,
+        'slots': format.slots,
         'inputs': example.inputs.tolist(),
         'targets': example.targets.tolist(),
       }
@@ -181,7 +205,7 @@ def load_examples(
     for number, line in enumerate(stream, start=1):
       try:
         row = json.loads(line)
-        kinds.add((row['tokenizer'], row['context']))
+        kinds.add((row['tokenizer'], row['context'], row.get('slots', False)))
         inputs, targets = (
           np.array(row[name], np.int32) for name in ('inputs', 'targets')
         )
@@ -195,5 +219,5 @@ def load_examples(
     raise InputError(
       f'{path} has examples of {len(kinds)} formats; one is needed.'
     )
-  [(tokenizer, context)] = kinds
-  return examples, tokenizer, InputFormat(context)
+  [(tokenizer, *format)] = kinds
+  return examples, tokenizer, InputFormat(*format)

@@ -38,9 +38,14 @@ class InputFormat:
 
   Attributes:
     context: as in the paper; without it inputs are a third as long.
+    slots: values are written by reference. Every entry of the input begins with
+      a reserved id, its slot; where a sentence says the entry, the realizer
+      writes the slot, and the value takes its place. So no name and no number
+      can be written that was not read.
   """
 
   context: bool = True
+  slots: bool = False
 
 
 class SentenceInput(NamedTuple):
@@ -66,9 +71,9 @@ class GameInputs:
     table = game_table(game, max_units=None)
     self._format = format
     self._known = table.relations
-    self._texts = {
-      (e.relation.entity, e.relation.type): e.text for e in table.entries
-    }
+    keyed = {(e.relation.entity, e.relation.type): e for e in table.entries}
+    self._texts = {key: entry.text for key, entry in keyed.items()}
+    self._relations = {key: entry.relation for key, entry in keyed.items()}
     self._teams = [team.entity for team in game.teams]
     self._players = {player.entity for player in game.players}
 
@@ -92,7 +97,23 @@ class GameInputs:
     """Without entries that the table lacks, as a surname that is N/A."""
     return tuple(relation for relation in sentence if relation in self._known)
 
+  def slots(self, sentence: Sequence[Relation]) -> tuple[Relation, ...]:
+    """What the slots of its input stand for, those of the context last."""
+    return (*sentence, *self.context_relations(sentence))
+
+  def context_relations(
+    self, sentence: Sequence[Relation]
+  ) -> tuple[Relation, ...]:
+    """Entries of the context of a sentence; none if the format has none."""
+    keys = self._context_keys(sentence) if self._format.context else ()
+    return tuple(self._relations[key] for key in keys)
+
   def _context(self, sentence: Sequence[Relation]) -> tuple[str, ...]:
+    return tuple(self._texts[key] for key in self._context_keys(sentence))
+
+  def _context_keys(
+    self, sentence: Sequence[Relation]
+  ) -> tuple[tuple[str, str], ...]:
     named = dict.fromkeys(r.entity for r in sentence)
     players = [entity for entity in named if entity in self._players]
     wanted = [
@@ -101,32 +122,52 @@ class GameInputs:
       *((player, type) for player in players for type in PLAYER_CONTEXT),
     ]
     # A substitute has no starting position.
-    return tuple(self._texts[key] for key in wanted if key in self._texts)
+    return tuple(key for key in wanted if key in self._texts)
 
 
 def encode_inputs(
-  inputs: Sequence[SentenceInput], tokenizer: Tokenizer
+  inputs: Sequence[SentenceInput], tokenizer: Tokenizer, *, slots: bool = False
 ) -> list[list[int]]:
-  """Ids of inputs, with reserved ids for the two separators."""
-  texts = list(
-    chain.from_iterable(
-      (part.previous, ' '.join(part.entries), ' '.join(part.context))
-      for part in inputs
-    )
-  )
-  ids = iter(tokenizer.encode_units(texts))
-  encoded = []
-  for part in inputs:
-    previous, entries, context = next(ids), next(ids), next(ids)
-    encoded.append(
-      [
-        *(previous if part.previous else ()),
-        tokenizer.beg,
-        *entries,
-        *([tokenizer.context, *context] if part.context else ()),
-      ]
-    )
-  return encoded
+  """Ids of inputs, with reserved ids for the two separators, and for slots."""
+  parts = [_parts(each, slots) for each in inputs]
+  ids = iter(tokenizer.encode_units([text for part in parts for text in part]))
+  return [
+    _arranged(each, [next(ids) for _ in part], tokenizer, slots)
+    for each, part in zip(inputs, parts, strict=True)
+  ]
+
+
+def _parts(given: SentenceInput, slots: bool) -> list[str]:
+  """Texts that are encoded by themselves."""
+  if slots:
+    return [given.previous, *given.entries, *given.context]
+  return [given.previous, ' '.join(given.entries), ' '.join(given.context)]
+
+
+def _arranged(
+  given: SentenceInput,
+  encoded: Sequence[Sequence[int]],
+  tokenizer: Tokenizer,
+  slots: bool,
+) -> list[int]:
+  previous, *told = encoded
+  if slots:
+    if len(told) > len(tokenizer.slots):
+      raise InputError(
+        f'a sentence is to be written from {len(told)} entries, but there are'
+        f' only {len(tokenizer.slots)} slots: break the sentence.'
+      )
+    told = [
+      [slot, *ids] for slot, ids in zip(tokenizer.slots, told, strict=False)
+    ]
+  entries = len(given.entries) if slots else 1
+  return [
+    *(previous if given.previous else ()),
+    tokenizer.beg,
+    *chain.from_iterable(told[:entries]),
+    *([tokenizer.context] if given.context else ()),
+    *(chain.from_iterable(told[entries:]) if given.context else ()),
+  ]
 
 
 def known_entries(plan: Plan, game: Game) -> Plan:

@@ -33,6 +33,13 @@ def test_examples_are_counted(games, tmp_path):
   assert (len(examples), tokenizer, format.context) == (7, 'wordpiece', True)
 
 
+def test_games_of_other_files_are_left_out(games, tmp_path):
+  out = tmp_path / 'examples.jsonl'
+  result = invoke('data', 'realize', games, out, '--slots', '--exclude', games)
+  assert result.exit_code == 0, result.output
+  assert '0 examples of 0 sentences' in result.stdout
+
+
 @pytest.mark.slow
 def test_train_and_report(games, tmp_path):
   examples, run = tmp_path / 'examples.jsonl', tmp_path / 'run'
@@ -45,7 +52,8 @@ def test_train_and_report(games, tmp_path):
   assert shown.stdout == f'{run / "bundle"}: step 1\n', shown.exception
   bundle = run / 'bundle'
   assert json.loads((bundle / 'realizer.json').read_text()) == {
-    'context': False
+    'context': False,
+    'slots': False,
   }
   report = invoke('report', games, '--realizer', bundle, '--json', '--beams', 1)
   content = json.loads(report.stdout)

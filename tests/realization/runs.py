@@ -39,12 +39,12 @@ def report_game():
   return parse_game(game_fields(' '.join(SENTENCES)), id='eight')
 
 
-def write_examples(path: Path) -> Path:
+def write_examples(path: Path, format: InputFormat = FORMAT) -> Path:
   tokenizer = wordpiece()
-  options = ExampleOptions(FORMAT)
+  options = ExampleOptions(format)
   examples, _ = make_examples([report_game()], tokenizer, options)
   assert len(examples) == len(SENTENCES)
-  save_examples(path, examples, tokenizer, FORMAT)
+  save_examples(path, examples, tokenizer, format)
   return path
 
 

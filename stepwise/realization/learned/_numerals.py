@@ -100,17 +100,27 @@ def next_node(
 
 @dataclass(frozen=True)
 class Numerals:
-  """Makes tries for a tokeniser."""
+  """Makes tries for a tokeniser.
+
+  Attributes:
+    tokenizer: spells numerals.
+    slots: values are written by reference. Slots are numerals of one token, and
+      a sentence may have those of its input.
+  """
 
   tokenizer: Tokenizer
+  slots: bool = False
 
   @cached_property
   def classes(self) -> TokenClasses:
     pieces = self.tokenizer.pieces()
     special = [_SPECIAL.fullmatch(piece) is not None for piece in pieces]
+    is_slot = np.zeros(len(pieces), bool)
+    is_slot[list(self.tokenizer.slots)] = self.slots
+    numeral = np.array([_is_numeral(piece) for piece in pieces])
     return TokenClasses(
-      writable=~np.array(special),
-      numeral=np.array([_is_numeral(piece) for piece in pieces]),
+      writable=~np.array(special) | is_slot,
+      numeral=numeral | is_slot,
       continues=np.array([self._continues(piece) for piece in pieces]),
     )
 
@@ -154,18 +164,30 @@ class Numerals:
 
   def tries(self, values: Sequence[Iterable[str]]) -> NumeralTrie:
     """One trie for the values behind every sentence of a batch."""
-    made = [_trie(sorted(self.paths(texts))) for texts in values]
-    edges = _size(max(len(edges) for edges, _ in made))
-    nodes = _size(max(len(complete) for _, complete in made))
-    arrays = np.full((3, len(made), edges), -1, np.int32)
-    ends = np.zeros((len(made), nodes), bool)
-    arrays[1] = 0
-    for row, (found, complete) in enumerate(made):
-      if found:
-        arrays[:, row, : len(found)] = np.array(found).T
-      ends[row, : len(complete)] = complete
-    sources, tokens, targets = arrays
-    return NumeralTrie(sources, tokens, targets, ends)
+    return _stacked([self.paths(texts) for texts in values])
+
+  def slot_tries(self, counts: Sequence[int]) -> NumeralTrie:
+    """One trie for every sentence of a batch, of so many slots and no value."""
+    phrases, slots = self.paths(()), self.tokenizer.slots
+    return _stacked(
+      [phrases | {(slot,) for slot in slots[:count]} for count in counts]
+    )
+
+
+def _stacked(texts: Sequence[set[tuple[int, ...]]]) -> NumeralTrie:
+  """Tries of the paths of some texts, filled up to one size."""
+  made = [_trie(sorted(paths)) for paths in texts]
+  edges = _size(max(len(edges) for edges, _ in made))
+  nodes = _size(max(len(complete) for _, complete in made))
+  arrays = np.full((3, len(made), edges), -1, np.int32)
+  ends = np.zeros((len(made), nodes), bool)
+  arrays[1] = 0
+  for row, (found, complete) in enumerate(made):
+    if found:
+      arrays[:, row, : len(found)] = np.array(found).T
+    ends[row, : len(complete)] = complete
+  sources, tokens, targets = arrays
+  return NumeralTrie(sources, tokens, targets, ends)
 
 
 def _trie(

@@ -21,13 +21,15 @@ from stepwise.realization._inputs import (
   encode_inputs,
 )
 from stepwise.realization._realizer import Sentences, check_plans
+from stepwise.realization._slots import Piece, decode_pieces, put_in
 from stepwise.realization.learned._bundle import load_realizer
 from stepwise.realization.learned._config import PAD, SearchConfig
-from stepwise.realization.learned._numerals import Numerals
+from stepwise.realization.learned._numerals import Numerals, NumeralTrie
 from stepwise.realization.learned._search import check_texts, search_texts
 from stepwise.realization.learned._text import (
   join_tokens,
   name_spellings,
+  respell,
   restore_case,
 )
 from stepwise.rotowire import DATE, Game
@@ -49,7 +51,8 @@ class LearnedRealizer:
     bundle: the model.
     format: of its inputs.
     search: how sentences are searched for.
-    confine_numerals: write no numeral that the values it reads do not have.
+    confine_numerals: write no numeral that the values it reads do not have;
+      with slots there is no other way.
     batch_size: games written at the same time.
     name: of the realizer.
   """
@@ -78,21 +81,29 @@ class LearnedRealizer:
   def _write(self, writers: Sequence['_Writer']) -> None:
     """Adds a sentence to every report."""
     tokenizer = self._tokenizer
-    inputs = encode_inputs([w.input() for w in writers], tokenizer)
+    inputs = encode_inputs(
+      [w.input() for w in writers], tokenizer, slots=self.format.slots
+    )
     for writer, ids in zip(writers, inputs, strict=True):
       _check_length(writer, len(ids), self.bundle.config.positions)
-    tries = None
-    if self.confine_numerals:
-      values = [w.values() for w in writers]
-      # Rows that fill up the batch.
-      values += [()] * (self.batch_size - len(writers))
-      tries = self._numerals.tries(values)
     padded = _pad(inputs, self.batch_size, self.bundle.config.positions)
-    result = check_texts(self._search(padded, tries))
-    for writer, row in zip(
-      writers, np.asarray(result.tokens[:, 0]), strict=False
-    ):
-      writer.add(row[row != PAD].tolist(), tokenizer)
+    result = check_texts(self._search(padded, self._tries(writers)))
+    tokens, scores = np.asarray(result.tokens), np.asarray(result.scores)
+    for writer, texts, known in zip(writers, tokens, scores, strict=False):
+      found = [row[row != PAD].tolist() for row in texts[known > -np.inf]]
+      writer.add(found, tokenizer)
+
+  def _tries(self, writers: Sequence['_Writer']) -> NumeralTrie | None:
+    """What names and numbers of the next sentences may be."""
+    # Rows that fill up the batch.
+    empty = self.batch_size - len(writers)
+    if self.format.slots:
+      counts = [len(writer.slots()) for writer in writers]
+      return self._numerals.slot_tries([*counts, *[0] * empty])
+    if not self.confine_numerals:
+      return None
+    values = [writer.values() for writer in writers]
+    return self._numerals.tries([*values, *[()] * empty])
 
   @property
   def _tokenizer(self) -> Any:
@@ -100,7 +111,7 @@ class LearnedRealizer:
 
   @functools.cached_property
   def _numerals(self) -> Numerals:
-    return Numerals(self._tokenizer)
+    return Numerals(self._tokenizer, self.format.slots)
 
   @functools.cached_property
   def _search(self) -> Any:
@@ -144,13 +155,42 @@ class _Writer:
       values += [team.values[type] for team in teams for type in TEAM_CONTEXT]
     return values
 
-  def add(self, ids: Sequence[int], tokenizer: Any) -> None:
-    text = tokenizer.decode(ids).strip()
+  def slots(self) -> tuple[Relation, ...]:
+    """What the slots of the next sentence stand for."""
+    return self._inputs.slots(self._next)
+
+  def add(self, texts: Sequence[Sequence[int]], tokenizer: Any) -> None:
+    """Goes on with the best of some sentences, which come best first."""
+    if self._format.slots:
+      self.written.append(self._filled(texts, tokenizer))
+      return
+    text = tokenizer.decode(texts[0]).strip()
     if tokenizer.lowercase:
       so_far = self.plan[: len(self.written) + 1]
       named = {relation.entity for sentence in so_far for relation in sentence}
       text = restore_case(text, name_spellings(self.game, named, tokenizer))
     self.written.append(join_tokens(text))
+
+  def _filled(self, texts: Sequence[Sequence[int]], tokenizer: Any) -> str:
+    """That which says most of its entries, and none of them twice."""
+    entries = self.slots()
+    wanted = {
+      slot for slot, entry in enumerate(self._next) if entry.value.isdigit()
+    }
+
+    def faults(pieces: Sequence[Piece]) -> int:
+      said = [piece for piece in pieces if isinstance(piece, int)]
+      return len(wanted - set(said)) + len(said) - len(set(said))
+
+    found = [decode_pieces(ids, tokenizer) for ids in texts]
+    words = name_spellings(self.game, (), tokenizer)
+    restore = functools.partial(respell, spellings=words)
+    pieces = min(found, key=faults)
+    return join_tokens(
+      put_in(
+        pieces, entries, self.game, restore if tokenizer.lowercase else str
+      )
+    )
 
 
 def open_realizer(

@@ -61,7 +61,13 @@ def name_spellings(
 
 
 def restore_case(text: str, spellings: Spellings) -> str:
-  """Spells names as given, longest first, and begins with a capital letter.
+  """`respell`, and a capital letter at the beginning."""
+  restored = respell(text, spellings)
+  return restored[:1].upper() + restored[1:]
+
+
+def respell(text: str, spellings: Spellings) -> str:
+  """Spells names as given, longest first.
 
   Args:
     text: tokens in lower case with single spaces between them.
@@ -73,8 +79,7 @@ def restore_case(text: str, spellings: Spellings) -> str:
     length, word = _longest(tokens[position : position + longest], spellings)
     written.append(word)
     position += length
-  restored = ' '.join(written)
-  return restored[:1].upper() + restored[1:]
+  return ' '.join(written)
 
 
 def _longest(tokens: Sequence[str], spellings: Spellings) -> tuple[int, str]:

@@ -9,7 +9,7 @@ import pytest
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle, export, initial_params, save_bundle
 from stepwise.data import Buckets, wordpiece
-from stepwise.extraction import oracle_plan, tokenize
+from stepwise.extraction import find_numbers, oracle_plan, tokenize
 from stepwise.models import find_config
 from stepwise.realization import (
   InputFormat,
@@ -63,13 +63,16 @@ def plan(game):
 
 
 @pytest.mark.slow
-def test_eight_sentences_are_learnt_by_heart(game, plan, tmp_path):
+@pytest.mark.parametrize('slots', [False, True])
+def test_eight_sentences_are_learnt_by_heart(game, plan, tmp_path, slots):
   """Through the loop of `stepwise train`, and generated with feedback."""
-  path = write_examples(tmp_path / 'examples.jsonl')
+  format = dataclasses.replace(FORMAT, slots=slots)
+  path = write_examples(tmp_path / 'examples.jsonl', format)
   inputs = InputConfig(str(path), batch_size=8, buckets=Buckets((144,), (32,)))
   config = make_run(path, steps=150, input=inputs)
   result = train(config, tmp_path / 'run', task=realizer_task(config))
   realizer = make_realizer(jax.tree.map(np.asarray, result.params))
+  realizer = dataclasses.replace(realizer, format=format)
   assert realizer.realize([game], [plan]) == [SENTENCES]
   free = dataclasses.replace(realizer, confine_numerals=False)
   assert free.realize([game], [plan]) == [SENTENCES]
@@ -78,9 +81,9 @@ def test_eight_sentences_are_learnt_by_heart(game, plan, tmp_path):
 def test_every_sentence_reads_the_one_before(fresh, game, plan, monkeypatch):
   seen = []
 
-  def encode(inputs, tokenizer):
+  def encode(inputs, tokenizer, **options):
     seen.extend(part.previous for part in inputs)
-    return encode_inputs(inputs, tokenizer)
+    return encode_inputs(inputs, tokenizer, **options)
 
   encode_inputs = module.encode_inputs
   monkeypatch.setattr(module, 'encode_inputs', encode)
@@ -118,6 +121,18 @@ def test_no_numeral_that_was_not_read(fresh, game, plan):
     assert set(text.split()) == {'31'}
   assert '31' in confined.realize([game], [(plan[1],)])[0][0]
   assert '31' not in confined.realize([game], [(others,)])[0][0]
+
+
+def test_with_slots_there_is_no_other_number(fresh, game, plan):
+  """Whatever weights write, values are those of the entries."""
+  realizer = dataclasses.replace(
+    fresh, format=dataclasses.replace(FORMAT, slots=True)
+  )
+  [sentences] = realizer.realize([game], [plan[:4]])
+  for sentence, entries in zip(sentences, plan, strict=False):
+    known = {entry.value for entry in entries}
+    amounts = {str(n.value) for n in find_numbers(tokenize(sentence))}
+    assert amounts <= known
 
 
 def test_a_plan_that_does_not_fit_is_an_error(fresh, game, plan):
