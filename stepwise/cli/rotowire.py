@@ -10,6 +10,7 @@ from stepwise._errors import InputError
 from stepwise.cli._extractors import ExtractorName
 from stepwise.cli._options import AsJson
 from stepwise.cli._output import print_json
+from stepwise.cli.evaluate_rotowire import References
 
 if TYPE_CHECKING:
   from stepwise.extraction import SystemRow
@@ -115,10 +116,7 @@ def table(
     list[Path],
     typer.Argument(help='What systems wrote or planned, one file each.'),
   ],
-  references: Annotated[
-    Path | None,
-    typer.Option(help="Relations for CS and CO; default: the summaries'."),
-  ] = None,
+  references: References = None,
   training: Annotated[
     Path | None,
     typer.Option(help='Training games; the same ones are scored apart.'),
@@ -132,8 +130,9 @@ def table(
 ) -> None:
   """Systems side by side, as in the paper's tables: Markdown.
 
-  Scores are those that evaluate-rotowire calls strict, BLEU is against the
-  summaries of the games; files are read as there, published outputs too.
+  Scores are those that evaluate-rotowire calls strict; references are for CS
+  and CO, BLEU is against the summaries of the games. Files are read as there,
+  published outputs too.
   """
   from stepwise.extraction import (
     compare_systems,

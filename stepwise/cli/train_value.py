@@ -33,7 +33,6 @@ Most = Annotated[
   int | None,
   typer.Option('--documents', min=1, help='Read no more than these.'),
 ]
-Epochs = Annotated[int, typer.Option(min=1, help='Over all documents.')]
 
 
 def train_value(
@@ -41,7 +40,6 @@ def train_value(
   documents: Documents,
   output: Output,
   most: Most = None,
-  epochs: Epochs = 8,
   seed: Seed = 0,
 ) -> None:
   """Learns to tell which sentences make the best summary together.
@@ -60,7 +58,7 @@ def train_value(
   pools = _read_all(valued, documents, output / 'pools', most)
   config: Any = valued.config
   print(f'{output}: learning from {len(pools)} files of pools')
-  training = ValueTraining(epochs=epochs, seed=seed)
+  training = ValueTraining(seed=seed)
   learnt = fit_plan_value(config.plan_value, load_pools(pools), training)
   sizes = config.plan_value.sizes
   decoding = valued.decoding

@@ -25,7 +25,7 @@ def test_a_value_becomes_part_of_the_bundle(tmp_path):
   source = tiny_bundle(tmp_path / 'source')
   articles = write_articles(tmp_path / 'articles.jsonl', 9)
   out = tmp_path / 'out'
-  run(source, articles, out, '--documents', 6, '--epochs', 1)
+  run(source, articles, out, '--documents', 6)
   (pools,) = (out / 'pools').iterdir()
   assert len(np.load(pools)['rouge']) == 6
   made = load_bundle(out / 'bundle')
@@ -39,7 +39,7 @@ def test_a_value_becomes_part_of_the_bundle(tmp_path):
   )
   # Nothing that was read is read again, and the same is learnt from it.
   written = pools.stat().st_mtime_ns
-  run(source, articles, out, '--documents', 6, '--epochs', 1)
+  run(source, articles, out, '--documents', 6)
   assert pools.stat().st_mtime_ns == written
   again = load_bundle(out / 'bundle').variables['params']['plan_value']
   np.testing.assert_array_equal(
