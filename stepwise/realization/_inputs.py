@@ -40,8 +40,8 @@ class InputFormat:
     context: as in the paper; without it inputs are a third as long.
     slots: values are written by reference. Every entry of the input begins with
       a reserved id, its slot; where a sentence says the entry, the realizer
-      writes the slot, and the value takes its place. So no name and no number
-      can be written that was not read.
+      writes the slot, and the value takes its place. So no number can be
+      written that was not read, and no sentence that it learns from has a name.
   """
 
   context: bool = True
