@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from docs.blocks import ROOT, markdown_files
+from stepwise.evaluation import ContentSelection
+from stepwise.extraction import SystemRow, systems_table
 
 RESULTS = ROOT / 'benchmarks' / 'results'
 _ROUGE = ('rouge1', 'rouge2', 'rougeLsum')
@@ -186,24 +188,12 @@ def realizer() -> str:
 
 def reports() -> str:
   """Reports of the package by the strict metric, beside the paper's."""
-  rows = [
-    [
-      _SCORED.get(row['system'], row['system']),
-      f'{row["count"] or ""} {row["games"]}'.strip(),
-      *('' if number is None else f'{number:.2f}' for number in _numbers(row)),
-    ]
-    for row in load('rotowire_table')['rows']
-  ]
-  head = ['RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU']
-  return table(['', 'games', *head, 'words', 'sentences'], rows)
-
-
-def _numbers(row: Mapping[str, Any]) -> list[float | None]:
-  selection = row['cs'] or dict.fromkeys(('precision', 'recall', 'f1'))
-  return [
-    *(row['rg_count'], row['rg_precision'], *selection.values()),
-    *(row['co'], row['bleu'], row['words'], row['sentences']),
-  ]
+  rows = []
+  for row in load('rotowire_table')['rows']:
+    named = row | {'system': _SCORED.get(row['system'], row['system'])}
+    cs = row['cs'] and ContentSelection(**row['cs'])
+    rows.append(SystemRow(**named | {'cs': cs}))
+  return systems_table(rows)
 
 
 def kinds() -> str:

@@ -15,10 +15,11 @@ _SETTING = 'jax_compilation_cache_dir'
 # Programs that compile faster are not worth a file.
 _LEAST_SECONDS = 0.2
 # Of glibc's mallopt: no mapping of its own for a large piece of memory, no
-# return of freed memory at the top, one arena for all threads.
+# return of freed memory at the top, one arena for all threads: an arena of a
+# thread gives its memory back whatever the other two say.
 _MALLOC_OPTIONS = {
   'MMAP_MAX': (-4, 0),
-  'TRIM': (-1, 2**31 - 1),
+  'TRIM': (-1, -1),
   'ARENAS': (-8, 1),
 }
 
@@ -53,9 +54,10 @@ def keep_freed_memory() -> bool:
 
   A compiled program takes hundreds of megabytes at every call. Fresh from the
   kernel they cost more time than many of the operations that fill them: a
-  sixth of an update of the default model. Memory that was needed once stays
-  with the process. False = it is as it was: another C library, or the user has
-  set something of malloc.
+  quarter of an update of the default model. Memory that was needed once stays
+  with the process. Threads that have an arena keep it, so the command line
+  calls this before it imports anything that starts one. False = it is as it
+  was: another C library, or the user has set something of malloc.
   """
   chosen = [name for name in os.environ if name.startswith('MALLOC_')]
   if chosen or 'GLIBC_TUNABLES' in os.environ or sys.platform != 'linux':

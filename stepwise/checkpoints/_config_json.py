@@ -128,8 +128,8 @@ def _needed(cls: type) -> set[str]:
 def _decode_field(where: str, hint: Any, value: Any) -> Any:
   parts = [part for part in typing.get_args(hint) if part is not type(None)]
   if len(parts) == 1 and dataclasses.is_dataclass(parts[0]):
-    # One that may be missing.
-    return value and _decode(where, typing.cast(type, parts[0]), value)
+    part = typing.cast(type, parts[0])
+    return None if value is None else _decode(where, part, value)
   if dataclasses.is_dataclass(hint):
     return _decode(where, typing.cast(type, hint), value)
   if hint == _DTYPE:

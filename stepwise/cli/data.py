@@ -149,18 +149,13 @@ def build(
     max_tokens=max_tokens,
     max_unit_tokens=max_unit_tokens,
   )
+  if gains and oracle is not None:
+    raise InputError('gains are measured with the oracle: none can be given.')
   if beam_options is not None:
-    if gains and oracle is not None:
-      raise InputError('gains are measured with the oracle: none can be given.')
     load_tokenizer(tokenizer)
     search = search_options(method.value, metric_name(metric, unicode), gains)
-    _build_on_runner(
-      source,
-      target,
-      (tokenizer, options, oracle or search),
-      beam_options,
-      part_size,
-    )
+    arguments = tokenizer, options, oracle or search
+    _build_on_runner(source, target, arguments, beam_options, part_size)
     return
   with counted(f'Records of {Path(source).name}') as advance:
     report = build_records(

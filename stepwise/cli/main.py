@@ -12,6 +12,7 @@ import typer
 
 from stepwise import __version__
 from stepwise._errors import InputError
+from stepwise._runtime import keep_freed_memory
 from stepwise.cli import (
   bench,
   convert,
@@ -103,6 +104,7 @@ def _options(
 def main() -> None:
   """Runs the command line; a user's mistake is one sentence and exit code 2."""
   skip_absent_tpu(os.environ)
+  keep_freed_memory()
   prepare_streams()
   try:
     code = _run()

@@ -1,8 +1,7 @@
 """`stepwise rotowire`: statistics, baselines, tables of scores, mistakes."""
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +10,6 @@ from stepwise.cli._extractors import ExtractorName
 from stepwise.cli._options import AsJson
 from stepwise.cli._output import print_json
 from stepwise.cli.evaluate_rotowire import References
-
-if TYPE_CHECKING:
-  from stepwise.extraction import SystemRow
 
 app = typer.Typer(
   help='Rotowire: statistics of games, baselines, tables, a checker.',
@@ -139,13 +135,14 @@ def table(
     find_extractor,
     published_systems,
     read_outputs,
+    systems_table,
   )
   from stepwise.rotowire import read_games
 
   find_extractor(extractor)
   published = published_systems(paper) if paper else []
   all_games = read_games(games)
-  systems = {path.name: read_outputs(path, all_games) for path in files}
+  systems = {str(path): read_outputs(path, all_games) for path in files}
   rows = compare_systems(
     systems,
     all_games,
@@ -159,32 +156,7 @@ def table(
       {'extractor': extractor, 'rows': [row.to_dict() for row in found]}
     )
   else:
-    print(_markdown(found))
-
-
-_COLUMNS = (
-  *('system', 'games', 'RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU'),
-  *('words', 'sentences'),
-)
-
-
-def _markdown(rows: Sequence['SystemRow']) -> str:
-  lines = [_line(_COLUMNS), f'|{"---|" * len(_COLUMNS)}']
-  for row in rows:
-    counted = '' if row.count is None else f'{row.count} '
-    cs = row.cs
-    scores = (
-      *(row.rg_count, row.rg_precision),
-      *((cs.precision, cs.recall, cs.f1) if cs else (None,) * 3),
-      *(row.co, row.bleu, row.words, row.sentences),
-    )
-    shown = ('' if score is None else f'{score:.2f}' for score in scores)
-    lines.append(_line([row.system, f'{counted}{row.games}', *shown]))
-  return '\n'.join(lines)
-
-
-def _line(cells: Iterable[str]) -> str:
-  return f'| {" | ".join(cells)} |'
+    print(systems_table(found))
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """`stepwise train-value`: learn what whole summaries are worth."""
 
 import dataclasses
+import hashlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ import typer
 
 from stepwise._errors import InputError
 from stepwise.cli._options import Seed
+from stepwise.cli._output import warn
 from stepwise.cli._progress import counted
 
 if TYPE_CHECKING:
@@ -24,10 +26,14 @@ BundleFolder = Annotated[
 ]
 Documents = Annotated[
   Path,
-  typer.Argument(help='With summaries, that the model was not trained on.'),
+  typer.Argument(
+    exists=True,
+    dir_okay=False,
+    help='With summaries, that the model was not trained on.',
+  ),
 ]
 Output = Annotated[
-  Path, typer.Argument(help='Folder to write: pools/ and bundle/.')
+  Path, typer.Argument(help='Folder to write: what was read, and bundle/.')
 ]
 Most = Annotated[
   int | None,
@@ -55,9 +61,12 @@ def train_value(
 
   source = load_bundle(bundle)
   valued = _with_value(source)
-  pools = _read_all(valued, documents, output / 'pools', most)
+  folder = output / _pools_name(bundle, documents, most)
+  pools = _read_all(valued, documents, folder, most)
+  if not pools:
+    raise InputError(f'{documents}: no document has a summary to learn from.')
   config: Any = valued.config
-  print(f'{output}: learning from {len(pools)} files of pools')
+  print(f'{folder}: learning from {len(pools)} files of pools')
   training = ValueTraining(seed=seed)
   learnt = fit_plan_value(config.plan_value, load_pools(pools), training)
   sizes = config.plan_value.sizes
@@ -74,6 +83,17 @@ def train_value(
     decoding=dataclasses.replace(decoding, decode=decode),
   )
   print(f'{output / "bundle"}: the model with its value')
+
+
+def _pools_name(bundle: Path, documents: Path, most: int | None) -> str:
+  """Of a folder for pools: what was read from other files is never mixed."""
+  from stepwise.summarization import digest_folder
+
+  digest = hashlib.sha256(f'{digest_folder(bundle)} {most} '.encode())
+  with documents.open('rb') as stream:
+    while block := stream.read(1 << 20):
+      digest.update(block)
+  return f'pools-{digest.hexdigest()[:12]}'
 
 
 def _with_value(source: 'Bundle') -> 'Bundle':
@@ -98,7 +118,6 @@ def _read_all(
   from stepwise.inference import Predictor, inference_buckets
   from stepwise.training import save_pools, value_documents
 
-  folder.mkdir(parents=True, exist_ok=True)
   assert bundle.decoding is not None, '_with_value'
   predictor = Predictor(
     bundle.config,
@@ -113,6 +132,7 @@ def _read_all(
     for number, chunk in enumerate(chunks):
       path = folder / f'{number:05}.npz'
       if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
         save_pools(path, value_documents(predictor, chunk))
       paths.append(path)
       advance(len(chunk))
@@ -126,7 +146,11 @@ def _readings(
   from stepwise.inference import Reading, read_document
 
   assert bundle.tokenizer is not None, 'a HiBERT of texts'
-  known = (d for d in read_documents(documents, on_error=print) if d.summary)
+
+  def tell(bad: Any) -> None:
+    warn([f'{bad}'])
+
+  known = (d for d in read_documents(documents, on_error=tell) if d.summary)
   for document in islice(known, most):
     record = read_document(document, bundle.tokenizer, bundle.config)
     yield Reading(document, record)

@@ -10,6 +10,7 @@ from stepwise.extraction._comparison import (
   SystemRow,
   compare_systems,
   published_systems,
+  systems_table,
 )
 from stepwise.extraction._evaluate import RotowireScores, evaluate_outputs
 from stepwise.extraction._extractors import (
@@ -86,5 +87,6 @@ __all__ = [
   'stated_relations',
   'stated_strings',
   'strict_scores',
+  'systems_table',
   'tokenize',
 ]

@@ -86,6 +86,30 @@ def compare_systems(
       )
 
 
+_COLUMNS = (
+  *('system', 'games', 'RG #', 'RG P', 'CS P', 'CS R', 'CS F1', 'CO', 'BLEU'),
+  *('words', 'sentences'),
+)
+
+
+def systems_table(rows: Sequence[SystemRow]) -> str:
+  """Rows as a table of Markdown."""
+  cells = [_COLUMNS, ['---'] * len(_COLUMNS), *map(_cells, rows)]
+  return '\n'.join(f'| {" | ".join(line)} |' for line in cells)
+
+
+def _cells(row: SystemRow) -> list[str]:
+  cs = row.cs
+  scores = (
+    *(row.rg_count, row.rg_precision),
+    *((cs.precision, cs.recall, cs.f1) if cs else (None,) * 3),
+    *(row.co, row.bleu, row.words, row.sentences),
+  )
+  counted = '' if row.count is None else f'{row.count} '
+  shown = ('' if score is None else f'{score:.2f}' for score in scores)
+  return [row.system, f'{counted}{row.games}', *shown]
+
+
 def _shared(
   games: Sequence[Game], training: Sequence[Game]
 ) -> dict[str, list[int]]:

@@ -49,7 +49,7 @@ from stepwise.layers import (
   on_mesh,
   with_products,
 )
-from stepwise.models import Batch, ModelConfig, Pool
+from stepwise.models import Batch, ModelConfig, PlanValueConfig, Pool
 
 _T = TypeVar('_T')
 # Rounding up shorter units than this saves nothing.
@@ -203,15 +203,9 @@ class Predictor:
     """
     if draws and not self.model.stepwise:
       raise InputError(f'draws is {draws}, but the model is not stepwise.')
-    grouped = batches(
-      (reading.record for reading in readings),
-      self.buckets,
-      steps=1,
-      batch_size=self.batch_size,
-    )
     started = (
       (batch.index, self._start(readings, batch, draws=draws, seed=seed))
-      for batch in grouped
+      for batch in self._grouped(readings)
     )
     found = restore_order(
       (index, map(_Chosen, *jax.device_get(chosen)))
@@ -254,15 +248,9 @@ class Predictor:
 
     Attributes of each are arrays without the axis of the batch.
     """
-    grouped = batches(
-      (reading.record for reading in readings),
-      self.buckets,
-      steps=1,
-      batch_size=self.batch_size,
-    )
     found = restore_order(
       (batch.index, map(Pool, *jax.device_get(self._pooled(batch))))
-      for batch in grouped
+      for batch in self._grouped(readings)
     )
     return list(found)
 
@@ -282,7 +270,7 @@ class Predictor:
         self.model,
         None,
         self._search_config([]),
-        whole_plans=self._whole_plans,
+        valued=self._valued,
       ),
       {'params': self.params},
       Batch(tokens, tokens - 1, valid),
@@ -317,9 +305,14 @@ class Predictor:
     parts = axes.get('data', 1) * axes.get('fsdp', 1)
     return -(-self.config.batch_size // parts) * parts
 
+  def _grouped(self, readings: Sequence[Reading]) -> Iterator[PaddedRecords]:
+    records = (reading.record for reading in readings)
+    return batches(records, self.buckets, steps=1, batch_size=self.batch_size)
+
   @property
-  def _whole_plans(self) -> bool:
-    return self.config.whole_plans and self.model.values_plans is not None
+  def _valued(self) -> PlanValueConfig | None:
+    """The sets that plans are chosen from; None = the search chooses."""
+    return self.model.values_plans if self.config.whole_plans else None
 
   def _run(self, program: KeptProgram, *args: Any) -> Any:
     """Calls a compiled program, on the mesh if there is one."""
@@ -378,7 +371,7 @@ class Predictor:
     config = self._in_stages(self._search_config(rows))
     return self._run(
       _CHOOSE,
-      _Settings(self.model, longest, config, draws, self._whole_plans),
+      _Settings(self.model, longest, config, draws, self._valued),
       {'params': self.params},
       Batch(**read),
       self._constraints(rows, arrays['valid']),
@@ -527,14 +520,14 @@ class _Settings(NamedTuple):
   Attributes:
     longest: tokens of the longest unit; None = nothing is known of it.
     draws: plans that are drawn besides the search.
-    whole_plans: whether plans are chosen by what they are worth as a whole.
+    valued: sets that plans are chosen from, by what they are worth.
   """
 
   model: ModelConfig
   longest: int | None
   config: DecodeConfig
   draws: int = 0
-  whole_plans: bool = False
+  valued: PlanValueConfig | None = None
 
   @property
   def module(self) -> nn.Module:
@@ -582,10 +575,10 @@ def _choose(
   model, config, draws = settings.model, settings.config, settings.draws
   reader = read_documents(model, variables, batch, config, settings.module)
   narrowed = constraints
-  if settings.whole_plans and model.values_plans:
+  if settings.valued:
     run = functools.partial(settings.module.apply, variables)
     narrowed = best_sets(
-      run, model.values_plans, reader.memory, batch, constraints
+      run, settings.valued, reader.memory, batch, constraints
     )
   found = search(reader, batch.valid, config, narrowed, length_alpha)
   drawn = found.plans[:, :0]

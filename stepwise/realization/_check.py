@@ -9,20 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stepwise.extraction import AnnotatedSentence, read_sentences
+from stepwise.realization._words import COMMON
 from stepwise.rotowire import Game
-from stepwise.tables import weekday
+from stepwise.tables import WEEKDAYS, weekday
 
 KINDS = ('score', 'record', 'name', 'day')
 # Less may be a lead, a quarter or a record.
 _LEAST_SCORE = 60
-_DAYS = frozenset(
-  {
-    *('Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'),
-    'Sunday',
-  }
-)
-# Written with a capital letter, and nobody's name.
-_COMMON = frozenset({'FG', '3Pt', 'FT', 'NBA', 'MVP', 'I', 'All', 'Star'})
+_DAYS = frozenset(WEEKDAYS)
 _NAME = re.compile(r"[A-Z][\w'\u2019.-]*$")
 
 
@@ -92,7 +86,7 @@ def _strange_names(
     for mention in sentence.mentions
     for place in range(mention.start, mention.end)
   }
-  fine = known | _DAYS | _COMMON
+  fine = known | _DAYS | COMMON
   for place, token in enumerate(sentence.tokens):
     is_name = place and place not in named and _NAME.match(token)
     if is_name and token not in fine:

@@ -21,7 +21,7 @@ from stepwise.rotowire import (
   Game,
   game_table,
 )
-from stepwise.tables import Plan, Relation
+from stepwise.tables import Entry, Plan, Relation
 
 # Of both teams, in this order, whatever the plan says.
 TEAM_CONTEXT = (
@@ -71,9 +71,9 @@ class GameInputs:
     table = game_table(game, max_units=None)
     self._format = format
     self._known = table.relations
-    keyed = {(e.relation.entity, e.relation.type): e for e in table.entries}
-    self._texts = {key: entry.text for key, entry in keyed.items()}
-    self._relations = {key: entry.relation for key, entry in keyed.items()}
+    self._entries = {
+      (e.relation.entity, e.relation.type): e for e in table.entries
+    }
     self._teams = [team.entity for team in game.teams]
     self._players = {player.entity for player in game.players}
 
@@ -89,8 +89,8 @@ class GameInputs:
     return SentenceInput(
       # Training has tokens with spaces between them; what was written may not.
       previous=' '.join(tokenize(previous)),
-      entries=tuple(self._texts[r.entity, r.type] for r in sentence),
-      context=self._context(sentence) if self._format.context else (),
+      entries=tuple(self._entries[r.entity, r.type].text for r in sentence),
+      context=tuple(entry.text for entry in self._context(sentence)),
     )
 
   def known(self, sentence: Sequence[Relation]) -> tuple[Relation, ...]:
@@ -105,15 +105,11 @@ class GameInputs:
     self, sentence: Sequence[Relation]
   ) -> tuple[Relation, ...]:
     """Entries of the context of a sentence; none if the format has none."""
-    keys = self._context_keys(sentence) if self._format.context else ()
-    return tuple(self._relations[key] for key in keys)
+    return tuple(entry.relation for entry in self._context(sentence))
 
-  def _context(self, sentence: Sequence[Relation]) -> tuple[str, ...]:
-    return tuple(self._texts[key] for key in self._context_keys(sentence))
-
-  def _context_keys(
-    self, sentence: Sequence[Relation]
-  ) -> tuple[tuple[str, str], ...]:
+  def _context(self, sentence: Sequence[Relation]) -> list[Entry]:
+    if not self._format.context:
+      return []
     named = dict.fromkeys(r.entity for r in sentence)
     players = [entity for entity in named if entity in self._players]
     wanted = [
@@ -122,7 +118,7 @@ class GameInputs:
       *((player, type) for player in players for type in PLAYER_CONTEXT),
     ]
     # A substitute has no starting position.
-    return tuple(key for key in wanted if key in self._texts)
+    return [self._entries[key] for key in wanted if key in self._entries]
 
 
 def encode_inputs(

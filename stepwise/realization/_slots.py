@@ -5,22 +5,12 @@ from itertools import groupby
 
 from stepwise.data import Tokenizer
 from stepwise.extraction import AnnotatedSentence, Number, Place
+from stepwise.realization._words import COMMON, DIGITS
 from stepwise.rotowire import DATE, Game
-from stepwise.tables import Relation
+from stepwise.tables import Relation, weekday
 
 # Words, or the number of an entry of the input.
 Piece = str | int
-
-# Capital letters that name nobody.
-_FREE_NAMES = frozenset({'I', 'NBA', 'All', 'Star', 'FG', 'FT'})
-_DAYS = (
-  *('Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'),
-  'Sunday',
-)
-_WORDS = (
-  *('zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'),
-  'nine',
-)
 
 
 def take_out(
@@ -87,7 +77,7 @@ def _pieces(
       pieces += slots
       continue
     word = tokens[position]
-    is_name = word[:1].isupper() and word not in _FREE_NAMES
+    is_name = word[:1].isupper() and word not in COMMON
     if is_name and position and position not in pronouns:
       return None
     if pieces and isinstance(pieces[-1], str):
@@ -159,12 +149,12 @@ def put_in(
 def _spelled(entry: Relation, before: Piece, after: Piece, game: Game) -> str:
   """A value as people write it: small amounts in words, scores in digits."""
   if entry.type == DATE:
-    return _DAYS[game.date.weekday()]
-  if not entry.value.isdigit() or int(entry.value) >= len(_WORDS):
+    return weekday(game.date)
+  if not entry.value.isdigit() or int(entry.value) >= len(DIGITS):
     return entry.value
   beside = isinstance(before, str) and before.endswith(('-', '(', '/'))
   follows = isinstance(after, str) and (
     after in ('-', '/')
     or after.startswith(('- of', '- for', '/', ')', 'percent', '%'))
   )
-  return entry.value if beside or follows else _WORDS[int(entry.value)]
+  return entry.value if beside or follows else DIGITS[int(entry.value)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from stepwise.realization._course import Course, capital, listed
 from stepwise.realization._realizer import Sentences, check_plans
+from stepwise.realization._words import DIGITS
 from stepwise.rotowire import (
   DATE,
   NAME_TYPES,
@@ -45,10 +46,6 @@ _QUARTERS = {
 }
 _POSITIONS = {'G': 'guard', 'F': 'forward', 'C': 'center'}
 _SIDES = {'home': 'at home', 'away': 'on the road'}
-_DIGITS = (
-  *('zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'),
-  'nine',
-)
 # Counts that make a double-double.
 _DOUBLES = ('PTS', 'REB', 'AST', 'STL', 'BLK')
 _DOUBLE_NAMES = {2: 'a double-double', 3: 'a triple-double'}
@@ -439,8 +436,8 @@ def _count(statistic: str, value: str) -> str:
 
 def _word(value: str) -> str:
   """Small numbers as words, as people write them; none as a digit."""
-  if value.isdecimal() and 0 < int(value) < len(_DIGITS):
-    return _DIGITS[int(value)]
+  if value.isdecimal() and 0 < int(value) < len(DIGITS):
+    return DIGITS[int(value)]
   return value
 
 

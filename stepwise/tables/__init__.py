@@ -4,7 +4,7 @@ Pure Python and numpy: no JAX, no TensorFlow.
 """
 
 from stepwise.tables._align import aligned_plan
-from stepwise.tables._calendar import weekday
+from stepwise.tables._calendar import WEEKDAYS, weekday
 from stepwise.tables._draft import draft_templates
 from stepwise.tables._facts import About, Facts, Measure
 from stepwise.tables._form import FORM_FILE, TableForm
@@ -76,6 +76,7 @@ __all__ = [
   'FORM_FILE',
   'MAX_UNITS',
   'SPECIAL_UNITS',
+  'WEEKDAYS',
   'About',
   'BulkTables',
   'Choice',

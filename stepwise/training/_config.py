@@ -221,17 +221,27 @@ class CheckpointConfig:
       next unit of stepwise models; 'validation/bleu' of realizers. The last two
       are measured only if they are named here.
     best_mode: 'min' or 'max'.
+    average: newest checkpoints whose mean a run ends with; 1 = it ends with
+      the best one, or with the last if there is no evaluation. A mean of
+      checkpoints of a constant rate stands for a rate that falls, wherever the
+      run is stopped.
   """
 
   every: int = 1000
   keep_last: int = 2
   best_metric: str = 'validation/loss'
   best_mode: str = 'min'
+  average: int = 1
 
   def __post_init__(self) -> None:
     _at_least('every', self.every, 1)
     _at_least('keep_last', self.keep_last, 1)
     _one_of('best_mode', self.best_mode, ('min', 'max'))
+    _at_least('average', self.average, 1)
+    if self.average > self.keep_last:
+      raise InputError(
+        f'average is {self.average}, but keep_last is {self.keep_last}.'
+      )
 
 
 @dataclasses.dataclass(frozen=True)

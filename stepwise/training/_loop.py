@@ -86,8 +86,9 @@ class TrainResult:
 
   Attributes:
     model: the configuration that was trained.
-    params: of the best checkpoint by its metric; without evaluation, the last.
-    step: the step they were saved at.
+    params: of the best checkpoint by its metric; without evaluation, the last;
+      or the mean of some, as `CheckpointConfig.average` says.
+    step: the step they were saved at, the last one of a mean.
   """
 
   model: Any
@@ -224,13 +225,20 @@ def _open_store(config: TrainConfig, folder: epath.Path) -> CheckpointStore:
 
 
 def _result(programs: Programs, store: CheckpointStore) -> TrainResult:
-  step = store.best_step
-  step = store.latest_step if step is None else step
-  if step is None:
+  steps = store.result_steps
+  if not steps:
     raise InputError('there is no checkpoint yet: nothing to load.')
-  state, _ = store.restore(step, programs.shapes)
-  params = gather(state.params, programs.mesh)
-  return TrainResult(programs.task.model, params, step)
+  params: Any = None
+  for count, step in enumerate(steps, start=1):
+    state, _ = store.restore(step, programs.shapes)
+    found = gather(state.params, programs.mesh)
+    params = found if params is None else _mean(params, found, count)
+  return TrainResult(programs.task.model, params, steps[-1])
+
+
+def _mean(mean: Any, last: Any, count: int) -> Any:
+  """Of `count` trees, the last one and others of which there is the mean."""
+  return jax.tree.map(lambda x, y: x + (y - x) / count, mean, last)
 
 
 def _without_frozen(

@@ -76,6 +76,15 @@ class CheckpointStore:
     """That with the best score; None if there is no score."""
     return best_step(self._scores, self._manager.all_steps(), self._config)
 
+  @property
+  def result_steps(self) -> list[int]:
+    """Those a run ends with, in order; none if nothing is saved."""
+    steps = sorted(self._manager.all_steps())
+    if self._config.average > 1:
+      return steps[-self._config.average :]
+    best = self.best_step
+    return steps[-1:] if best is None else [best]
+
   def is_scored(self, step: int) -> bool:
     return step in self._scores
 

@@ -26,7 +26,7 @@ def test_a_value_becomes_part_of_the_bundle(tmp_path):
   articles = write_articles(tmp_path / 'articles.jsonl', 9)
   out = tmp_path / 'out'
   run(source, articles, out, '--documents', 6)
-  (pools,) = (out / 'pools').iterdir()
+  (pools,) = out.glob('pools-*/*')
   assert len(np.load(pools)['rouge']) == 6
   made = load_bundle(out / 'bundle')
   assert made.config.plan_value.sizes == (2, 3, 4)
@@ -55,6 +55,33 @@ def test_a_value_becomes_part_of_the_bundle(tmp_path):
   assert 2 <= len(summarizer(text, options)) <= 4
   three = SummaryOptions(sentences=3, trigram_blocking=False)
   assert len(summarizer(text, three)) == 3
+
+
+def test_what_was_read_of_other_files_is_not_mixed(tmp_path):
+  source = tiny_bundle(tmp_path / 'source')
+  articles = write_articles(tmp_path / 'articles.jsonl', 5)
+  out = tmp_path / 'out'
+  for most in (3, 5):
+    run(source, articles, out, '--documents', most)
+  sizes = [len(np.load(path)['rouge']) for path in out.glob('pools-*/*')]
+  assert sorted(sizes) == [3, 5]
+
+
+def test_documents_without_summaries_are_refused(tmp_path):
+  source = tiny_bundle(tmp_path / 'source')
+  path = tmp_path / 'texts.jsonl'
+  path.write_text('{"article": "One is. Two is."}\n{"no": "text"}\n')
+  with pytest.raises(InputError, match='no document has a summary'):
+    run(source, path, tmp_path / 'out')
+  assert not (tmp_path / 'out').exists()
+  assert (
+    CliRunner()
+    .invoke(
+      app, ['train-value', str(source), str(tmp_path / 'none'), str(path)]
+    )
+    .exit_code
+    == 2
+  )
 
 
 def test_only_models_that_read_once_have_a_value(tmp_path):

@@ -80,18 +80,23 @@ def test_the_paper_is_quoted_with_its_own_f1():
 
 
 def test_one_command_makes_the_table(tmp_path):
-  games, texts = tmp_path / 'games.json', tmp_path / 'wrong.txt'
+  games = tmp_path / 'games.json'
   games.write_text(json.dumps(FIELDS))
-  texts.write_text('\n'.join(WRONG.texts) + '\n')
-  command = ['rotowire', 'table', games, texts, '--extractor', 'lookup']
+  # Named alike, in two folders.
+  texts = [tmp_path / folder / 'wrong.txt' for folder in ('a', 'b')]
+  for path in texts:
+    path.parent.mkdir()
+    path.write_text('\n'.join(WRONG.texts) + '\n')
+  command = ['rotowire', 'table', games, *texts, '--extractor', 'lookup']
   command = [*map(str, command), '--training', str(games), '--paper', 'valid']
   result = CliRunner().invoke(app, command)
   assert result.exit_code == 0, result.output
   head, _, first, *others = result.stdout.splitlines()
   assert head.startswith('| system | games | RG # | RG P | CS P |')
-  assert first.startswith('| wrong.txt | 4 all | ')
+  assert first.startswith(f'| {texts[0]} | 4 all | ')
   assert others[-1].endswith('| 337.10 | 13.49 |')
   content = json.loads(CliRunner().invoke(app, [*command, '--json']).stdout)
-  assert [row['system'] for row in content['rows']][:2] == [
-    *('wrong.txt', 'human summaries'),
+  assert [row['system'] for row in content['rows']][:3] == [
+    *map(str, texts),
+    'human summaries',
   ]

@@ -30,6 +30,7 @@ from stepwise.training import (
 )
 from stepwise.training._input import load_labelled
 from stepwise.training._loop import make_programs
+from stepwise.training._store import CheckpointStore
 from stepwise.training._task import selector_task
 from tests.training.runs import (
   BUCKETS,
@@ -92,6 +93,22 @@ def test_a_run_returns_its_last_parameters(whole, config):
   assert list(logged(output)) == [1, 2, 3, 4]
   assert json.loads((output / 'config.json').read_text())['steps'] == STEPS
   assert_identical(load_trained(config, output).params, result.params)
+
+
+def test_a_run_may_end_with_the_mean_of_checkpoints(whole, config):
+  output, _ = whole
+  kept = replace(config.checkpoints, average=2)
+  mean = load_trained(replace(config, checkpoints=kept), output)
+  assert mean.step == STEPS
+  store = CheckpointStore(output / 'checkpoints', config.checkpoints)
+  shapes = make_programs(config, selector_task(config)).shapes
+  each = [store.restore(step, shapes)[0].params for step in (2, 4)]
+  store.close()
+  assert_close(mean.params, jax.tree.map(lambda x, y: (x + y) / 2, *each), 1e-7)
+  with pytest.raises(AssertionError):
+    assert_close(mean.params, each[1], 1e-7)
+  with pytest.raises(InputError, match='average is 3, but keep_last is 2'):
+    CheckpointConfig(average=3)
 
 
 def test_a_continued_run_ends_with_the_same_bits(whole, config, tmp_path):
