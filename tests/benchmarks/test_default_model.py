@@ -120,9 +120,10 @@ def test_the_card_has_every_system_and_the_differences():
     assert f'\n## {section}\n' in card
 
 
-def dry_run(folder, *settings):
+def dry_run(folder, *settings, recipe='train'):
+  path = f'gin/default/{recipe}.mk'
   return subprocess.run(
-    ['make', '-n', '-f', 'gin/default/train.mk', f'RUN={folder}', *settings],
+    ['make', '-n', '-f', path, f'RUN={folder}', *settings],
     cwd=ROOT,
     capture_output=True,
     text=True,
@@ -144,3 +145,21 @@ def test_the_recipe_goes_from_articles_to_the_package(tmp_path):
   missing = dry_run(tmp_path / 'run')
   assert missing.returncode == 2
   assert 'set NEWS to a folder' in missing.stderr
+
+
+@pytest.mark.skipif(not shutil.which('make'), reason='needs make')
+def test_a_curve_measures_every_size_of_one_run(tmp_path):
+  for name in ('train.jsonl', 'valid.jsonl'):
+    (tmp_path / name).touch()
+  settings = f'NEWS={tmp_path}', 'SIZES=3 7'
+  run = dry_run(tmp_path / 'run', *settings, recipe='curve')
+  assert run.returncode == 0, run.stderr
+  for model in ('hibert', 'etcsum'):
+    places = [
+      run.stdout.index(f'{model}.gin --steps {size} ') for size in (3, 7)
+    ]
+    assert places == sorted(places)
+    for size in (3, 7):
+      assert f'stepwise infer {tmp_path}/run/{model}-{size} ' in run.stdout
+  evaluate = run.stdout.splitlines()[-1]
+  assert evaluate.count('.jsonl') == 3
