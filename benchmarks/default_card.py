@@ -162,8 +162,8 @@ def _title(name: str) -> str:
 def _training(stages: Sequence[Sequence[dict[str, Any]]]) -> str:
   updates, seconds = zip(*map(_cost, stages), strict=True)
   return (
-    f'{" and ".join(map(str, updates))} updates,'
-    f' {sum(seconds) / 60:.0f} minutes on one CPU core.'
+    f'{", ".join(map(str, updates))} updates in {len(updates)} parts,'
+    f' {sum(seconds) / 60:.0f} minutes on CPU cores.'
     ' `make train-default` is the whole way from raw text to this bundle;'
     ' gin/default has its settings.'
   )

@@ -112,7 +112,7 @@ def test_the_card_has_every_system_and_the_differences():
   assert '| Lead-3 | 40.00 (39.00 to 41.00) |' in card
   assert '| Lead-3 | +1.25 (+0.25 to +2.25) |' in card
   # 10 steps at 0.5, 30 at 0.25 and 60 at 1 a second.
-  assert '40 and 60 updates, 3 minutes on one CPU core.' in card
+  assert '40, 60 updates in 2 parts, 3 minutes on CPU cores.' in card
   assert ' A note.\n' in card
   row = '| law | 7 | 5 | 31.50 | lead 30.00 | +1.50 (-0.50 to +3.50) |'
   assert row in card
