@@ -36,7 +36,7 @@ from stepwise.summarization._result import Step
 # this probability, and after so many sentences at the latest. Chosen by
 # `benchmarks/auto_length.py`, so that summaries have as many words as those of
 # people; they are fewer sentences, as sentences of news are longer.
-_STOP_PROBABILITY = 0.06
+_STOP_PROBABILITY = 0.04
 _MOST_AUTO = 8
 # A budget is spent by what the model would choose in so many steps, and by
 # words that are not covered yet; chosen on training sets of
