@@ -43,7 +43,6 @@ DEMANDS = {
   'words': length(8)._replace(budget=WORDS),
   'blocked': length(4),
   'with': Demands(must_include=(6,)),
-  'ratio': length(8),
 }
 
 
