@@ -25,6 +25,19 @@ _SYSTEMS = {
   'oracle:512': 'Oracle (512), which knows the reference',
 }
 _PUBLISHED = ('lead', 'stepwise_hibert_triblk', 'stepwise_etcsum')
+_WAYS = {
+  'default.jsonl': 'whole summaries, two to four sentences',
+  'stepwise_3.jsonl': 'stepwise',
+  'stepwise_3_triblk.jsonl': 'stepwise, trigram blocking',
+  'twin.jsonl': 'twin',
+  'twin_triblk.jsonl': 'twin, trigram blocking',
+  'lead:3': 'Lead-3',
+}
+_ASKED = {
+  ('default.jsonl', 'stepwise_3_triblk.jsonl'),
+  ('stepwise_3.jsonl', 'twin.jsonl'),
+  ('stepwise_3_triblk.jsonl', 'twin_triblk.jsonl'),
+}
 _SCORED = {
   'reports.txt': '**`stepwise report`**',
   'plans.jsonl': 'its plans, `stepwise plan`',
@@ -119,6 +132,24 @@ def _gain(system: Any, lead: Any, gains: Mapping[str, Any]) -> str:
     return interval(gains[system['name']], '+')
   means = [each['rouge']['rouge1']['f1']['mean'] for each in (system, lead)]
   return f'{means[0] - means[1]:+.2f}'
+
+
+def twins() -> str:
+  """Choosing step by step, at once, and by the worth of whole summaries."""
+  report = load('default_twin')
+  rows = [
+    [_WAYS[system['name']], *_rouge(system)] for system in report['systems']
+  ]
+  differences = [
+    [
+      f'{_WAYS[pair["first"]]}, minus {_WAYS[pair["second"]]}',
+      *(interval(pair['difference'][kind], '+') for kind in _ROUGE),
+    ]
+    for pair in report['comparisons']
+    if (pair['first'], pair['second']) in _ASKED
+  ]
+  head = ['', 'ROUGE-1', 'ROUGE-2', 'ROUGE-L']
+  return table(head, [*rows, *differences])
 
 
 def baselines() -> str:
@@ -223,7 +254,8 @@ def kinds() -> str:
 TABLES: dict[str, Callable[[], str]] = {
   function.__name__: function
   for function in (
-    *(summarizer, baselines, planner, extractors, realizer, reports, kinds),
+    *(summarizer, twins, baselines, planner, extractors, realizer, reports),
+    kinds,
   )
 }
 _PLACE = re.compile(r'(<!-- results: (\w+) -->\n).*?(<!-- end -->)', re.S)
