@@ -25,7 +25,8 @@ demo: $(VENV)/.run-installed
 train-tiny: $(VENV)/.train-installed
 	$(BIN)/stepwise bench tiny_training $(RUN) --train $(TRAIN) --valid $(VALID)
 
-# The model of the package, from NEWS, a folder of raw articles: in hours.
+# The model of the package, in hours: from NEWS, a folder of raw articles, and
+# MIXED, one of other kinds of documents (`gin/default/train.mk`).
 train-default: $(VENV)/.minilm-installed
 	$(MAKE) -f gin/default/train.mk NEWS=$(NEWS)
 

@@ -4,11 +4,16 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from stepwise import _runtime
+
+needs_glibc = pytest.mark.skipif(
+  sys.platform != 'linux', reason='a setting of glibc'
+)
 
 
 def faults_of_refilling(size: int = 96 * 2**20, pieces: int = 1) -> int:
@@ -33,7 +38,7 @@ def clean_environment():
   }
 
 
-@pytest.mark.skipif(sys.platform != 'linux', reason='a setting of glibc')
+@needs_glibc
 def test_freed_memory_is_used_again(monkeypatch):
   monkeypatch.setattr(_runtime.os, 'environ', {})
   assert _runtime.keep_freed_memory()
@@ -55,11 +60,12 @@ main.main()
 """
 
 
-@pytest.mark.skipif(sys.platform != 'linux', reason='a setting of glibc')
+@needs_glibc
 def test_threads_of_the_command_line_use_it_again(clean_environment):
   ran = subprocess.run(
     [sys.executable, '-c', _THREADS],
     env=clean_environment,
+    cwd=Path(__file__).parents[1],
     capture_output=True,
     text=True,
     check=True,

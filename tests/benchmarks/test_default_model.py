@@ -160,7 +160,9 @@ def test_a_curve_measures_every_size_of_one_run(tmp_path):
     ]
     assert places == sorted(places)
     for size in (3, 7):
-      assert f'stepwise infer {tmp_path}/run/{model}-{size} ' in run.stdout
+      assert (
+        f'stepwise infer {tmp_path}/run/curve/{model}-{size} ' in run.stdout
+      )
   evaluate = run.stdout[run.stdout.rindex('stepwise evaluate') :]
   # Four of choices, and what they are scored on.
   assert evaluate.count('.jsonl') == 5
