@@ -117,6 +117,12 @@ def build(
     bool,
     typer.Option('--gains', help='Keep the ROUGE gains of all units.'),
   ] = False,
+  reference: Annotated[
+    bool,
+    typer.Option(
+      '--reference', help='Keep the summary, to learn what whole ones are worth.'
+    ),
+  ] = False,
   method: MethodOption = Method.greedy,
   metric: Metric = 'rouge-1.5.5',
   unicode: Unicode = False,
@@ -148,6 +154,7 @@ def build(
     max_units=max_units,
     max_tokens=max_tokens,
     max_unit_tokens=max_unit_tokens,
+    reference=reference,
   )
   if gains and oracle is not None:
     raise InputError('gains are measured with the oracle: none can be given.')

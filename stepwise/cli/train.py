@@ -383,6 +383,8 @@ def _start(init: Path, config: 'TrainConfig') -> tuple[Any, 'TrainConfig']:
   model = resolve_model(config.model.lasting)
   if bundle.config.pretrains != model.pretrains:
     return start_from(bundle, model, config.seed), config
+  if model.values_plans is not None:
+    return bundle.variables['params'], config
   # A value of whole plans is of the weights that it was learnt with.
   kept = bundle.variables['params'].items()
   return {name: part for name, part in kept if name != 'plan_value'}, config

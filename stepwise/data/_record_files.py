@@ -147,6 +147,8 @@ def _to_json(record: Record, oracle: Iterable[int]) -> dict[str, Any]:
     row['table'] = record.table
   if record.gains is not None:
     row['gains'] = np.round(record.gains / _GAIN_UNIT).astype(int).tolist()
+  if record.reference is not None:
+    row['reference'] = record.reference.tolist()
   return row
 
 
@@ -165,9 +167,16 @@ def _from_json(row: dict[str, Any]) -> LabelledRecord:
     tokenizer=row['tokenizer'],
     id=row['id'],
     gains=_gains(row),
+    reference=_reference(row),
     table=row.get('table', ''),
   )
   return record, tuple(row['oracle'])
+
+
+def _reference(row: dict[str, Any]) -> np.ndarray | None:
+  if 'reference' not in row:
+    return None
+  return np.array(row['reference'], np.int32)
 
 
 def _gains(row: dict[str, Any]) -> np.ndarray | None:

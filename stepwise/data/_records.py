@@ -33,6 +33,8 @@ class Record:
     id: that of the document.
     gains: of every unit at every step of its oracle, if they were measured;
       special units gain nothing.
+    reference: ids of the summary's pieces, 0 in place of those that are no
+      words, if they were kept.
     table: name of the table that it was made of; '' = of a document.
   """
 
@@ -45,6 +47,7 @@ class Record:
   tokenizer: str = ''
   id: str = ''
   gains: Float32[np.ndarray, 'steps units'] | None = None
+  reference: Int32[np.ndarray, ' pieces'] | None = None
   table: str = ''
 
   @property
@@ -171,7 +174,8 @@ def stepwise_examples(
   At step j a model reads `plan` and then `targets[:j]`, and should choose
   `targets[j]`; the last target of a document is the stop unit. Plans and
   targets are not padded; an empty plan has no elements. If the record has
-  gains, so have the examples: `gains [targets units]`.
+  gains or a reference, so have the examples: `gains [targets units]`,
+  `reference [pieces]`.
 
   Args:
     record: has the special unit `eot`.
@@ -225,7 +229,11 @@ def _step_example(
 ) -> Example:
   """The targets that are `learnt`, after those before them."""
   example = _example(record, targets[: learnt.start], targets[learnt])
-  return example if gains is None else example | {'gains': gains[learnt]}
+  if gains is not None:
+    example['gains'] = gains[learnt]
+  if record.reference is not None:
+    example['reference'] = record.reference
+  return example
 
 
 def extractive_example(record: Record, oracle_units: Sequence[int]) -> Example:

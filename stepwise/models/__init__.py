@@ -46,6 +46,7 @@ from stepwise.models._plan_value import (
   Pool,
   pool_units,
   unit_sets,
+  value_error,
 )
 from stepwise.models._pointer import (
   PointerConfig,
@@ -110,4 +111,5 @@ __all__ = [
   'stepwise_loss',
   'stored_name',
   'unit_sets',
+  'value_error',
 ]

@@ -21,6 +21,8 @@ class Batch(NamedTuple):
     targets: units to choose next, in order, -1 = empty.
     gains: what choosing each unit at each step would gain; for losses that
       learn from all of them instead of the target alone.
+    reference: pieces of the summary, 0 = no word, -1 = padding; for losses that
+      value whole plans.
   """
 
   tokens: Int[Array, 'batch length']
@@ -29,6 +31,7 @@ class Batch(NamedTuple):
   plan: Int[Array, 'batch steps'] | None = None
   targets: Int[Array, 'batch steps'] | None = None
   gains: Float[Array, 'batch steps units'] | None = None
+  reference: Int[Array, 'batch pieces'] | None = None
 
   @classmethod
   def of(cls, arrays: Mapping[str, Any]) -> 'Batch':

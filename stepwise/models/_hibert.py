@@ -1,11 +1,13 @@
 """HiBERT and Stepwise HiBERT (Narayan et al., 2020, section 4)."""
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from flax import linen as nn
 
+from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers import (
   HierarchicalConfig,
@@ -17,18 +19,23 @@ from stepwise.models._batch import Batch, take, unit_spans
 from stepwise.models._config import (
   BatchSizes,
   Limits,
+  Loss,
   ModelConfig,
   PretrainedParts,
   check_unit_tokens,
   replace_settings,
 )
+from stepwise.models._losses import LossSums, stepwise_loss
 from stepwise.models._plan_value import (
   PlanValue,
   PlanValueConfig,
   Pool,
   pool_units,
+  unit_sets,
+  value_error,
 )
 from stepwise.models._scorer import Scorer, with_begin
+from stepwise.models._set_rouge import set_rouge
 
 # Running text sets no limit itself; work and memory do.
 _MAX_TOKENS = 8192
@@ -96,6 +103,29 @@ class HiBERTConfig(ModelConfig):
   def build(self) -> 'HiBERT':
     return HiBERT(self)
 
+  def loss(
+    self,
+    module: nn.Module,
+    *,
+    positive_weight: float = 1.0,
+    sample: bool = False,
+  ) -> Loss:
+    """With a value, what whole plans are worth is learnt with the steps."""
+    loss = super().loss(
+      module, positive_weight=positive_weight, sample=sample
+    )
+    if self.values_plans is None:
+      return loss
+
+    def valued(params: Any, batch: Batch, rng: Array | None = None) -> LossSums:
+      also = functools.partial(_value_loss, module, batch)
+      return stepwise_loss(
+        module, params, batch, rng,
+        never=(self.begin_unit,), sample=sample, also=also,
+      )
+
+    return valued
+
   def twin(self) -> 'HiBERTConfig':
     encoder = dataclasses.replace(self.encoder, summary_positions=0)
     return dataclasses.replace(self, encoder=encoder, plan_value=None)
@@ -162,6 +192,21 @@ def _small_planner(embed: int, mlp: int, layers: int) -> 'HiBERTConfig':
   )
 
 
+def _news() -> HiBERTConfig:
+  """MiniLM's lower layers read running text, those above read units."""
+  return HiBERTConfig(
+    HierarchicalConfig(
+      dataclasses.replace(_mini_lm(), layers=4),
+      document_layers=2,
+      document_positions=132,
+      summary_positions=132,
+      pooling='mean',
+      window=256,
+    ),
+    first_token=101,
+  )
+
+
 HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
   # 133,784,833 parameters: 128 sentences and four more, in both tables.
   'hibert_cnndm': HiBERTConfig(
@@ -196,18 +241,11 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
     ),
     first_token=101,
   ),
-  # The default summarizer: MiniLM's lower layers read running text, those
-  # above read units, as RoBERTa's layers are shared out in the paper.
-  'hibert_news': HiBERTConfig(
-    HierarchicalConfig(
-      dataclasses.replace(_mini_lm(), layers=4),
-      document_layers=2,
-      document_positions=132,
-      summary_positions=132,
-      pooling='mean',
-      window=256,
-    ),
-    first_token=101,
+  # The default summarizer: layers are shared out as RoBERTa's in the paper.
+  'hibert_news': _news(),
+  # The same, and what whole summaries are worth.
+  'hibert_news_valued': dataclasses.replace(
+    _news(), plan_value=PlanValueConfig()
   ),
   # For demonstrations and tests.
   'hibert_tiny': HiBERTConfig(
@@ -220,6 +258,29 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
     first_token=101,
   ),
 }
+
+
+def _value_loss(
+  module: 'HiBERT', batch: Batch, params: Any, memory: HierarchicalMemory
+) -> Float[Array, '']:
+  """Sum over documents of the mean error of what their sets are worth."""
+  config = module.config.plan_value
+  assert config is not None, 'HiBERTConfig.plan_value'
+  if batch.reference is None:
+    raise InputError(
+      'a batch without references cannot tell what whole plans are worth:'
+      ' build records with --reference, and set InputConfig.reference_tokens.'
+    )
+  run = functools.partial(module.apply, {'params': params})
+  pool: Any = run(memory, batch.unit_ids, batch.valid, method='pool_units')
+  values: Any = run(pool, method='value_sets')
+  sets = jnp.asarray(unit_sets(config))
+  rouge = set_rouge(
+    batch.tokens, batch.unit_ids, batch.reference, pool.units, sets
+  )
+  known = (pool.real[:, None] | ~sets[None]).all(axis=-1)
+  known &= (batch.reference > 0).any(axis=1, keepdims=True)
+  return config.weight * value_error(values, rouge, known) / len(sets)
 
 
 class UnitGrid(NamedTuple):

@@ -1,5 +1,6 @@
 """Training losses: pure functions of `(params, batch, rng)` for any model."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -37,6 +38,7 @@ def stepwise_loss(
   *,
   never: tuple[int, ...] = (),
   sample: bool = False,
+  also: Callable[[Any, Any], Float[Array, '']] | None = None,
 ) -> LossSums:
   """Cross entropy of the next unit at every step, with teacher forcing.
 
@@ -50,6 +52,8 @@ def stepwise_loss(
     rng: of dropout (and of sampling); None = no dropout.
     never: units that have no share of the softmax.
     sample: one step of every document, drawn at random, instead of all.
+    also: what else is learnt from what the model has read: parameters and
+      memory in, a sum of losses out.
 
   A batch with `gains` is learnt from them: the target of a step is then a
   distribution (`gain_shares`), not one unit.
@@ -74,9 +78,13 @@ def stepwise_loss(
   logits = logits.reshape(*targets.shape, -1)
   candidates = _candidates(batch.valid, never)
   if gains is None:
-    return cross_entropy(logits, targets, candidates)
-  wanted = gain_shares(gains, contexts, candidates)
-  return soft_cross_entropy(logits, wanted, targets, candidates)
+    sums = cross_entropy(logits, targets, candidates)
+  else:
+    wanted = gain_shares(gains, contexts, candidates)
+    sums = soft_cross_entropy(logits, wanted, targets, candidates)
+  if also is None:
+    return sums
+  return sums._replace(loss=sums.loss + also(params, memory))
 
 
 def extractive_loss(

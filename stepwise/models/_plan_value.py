@@ -20,8 +20,8 @@ from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers import Dense
 from stepwise.models._batch import take
 
-# Features of a unit: see `_features`.
-_FEATURES = 5
+# Differences of ROUGE between sets are a few hundredths: too small to learn.
+_SCALE = 20.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,11 +32,14 @@ class PlanValueConfig:
     width: of its hidden states.
     pool: units that sets are made of, those that the model likes most.
     sizes: units of a set.
+    weight: of a set's error, beside the loss of a step, where the model learns
+      both (`stepwise data build --reference`).
   """
 
   width: int = 128
   pool: int = 8
   sizes: tuple[int, ...] = (2, 3, 4)
+  weight: float = 4.0
 
   def __post_init__(self) -> None:
     if not self.sizes or not 0 < min(self.sizes) <= max(self.sizes) < self.pool:
@@ -108,9 +111,12 @@ def pool_units(
   liking = jnp.where(may, logits.astype(jnp.float32), -jnp.inf)
   _, units = jax.lax.top_k(liking, count)
   units = jnp.sort(units, axis=1)
-  log_probs = jax.nn.log_softmax(jnp.where(valid, logits, -jnp.inf), axis=1)
-  features = _features(
-    take(log_probs, units), take(lengths, units), units, first
+  # Not -inf: a row of padding has no unit at all, and must stay a number.
+  least = jnp.finfo(jnp.float32).min
+  log_probs = jax.nn.log_softmax(jnp.where(valid, logits, least), axis=1)
+  # A value is told of the liking, and must not change it.
+  features = jax.lax.stop_gradient(
+    _features(take(log_probs, units), take(lengths, units), units, first)
   )
   wide = states.astype(jnp.float32)
   total = jnp.sum(jnp.where(valid[..., None], wide, 0), axis=1)
@@ -203,6 +209,27 @@ class PlanValue(nn.Module):
     pairs = jnp.einsum('bpd,bqd->bpq', left, right)
     pairs *= 1 - jnp.eye(sets.shape[1])[None]
     return jnp.einsum('sp,bpq,sq->bs', sets, pairs, sets) / 10
+
+
+def value_error(
+  values: Float[Array, 'batch sets'],
+  rouge: Float[Array, 'batch sets'],
+  known: Bool[Array, 'batch sets'],
+) -> Float[Array, '']:
+  """Sum of the squared errors of differences between the sets of a document.
+
+  How good all of them are is not asked for: a choice does not depend on it.
+  """
+  wanted = jnp.where(known, rouge, 0) * _SCALE
+  return jnp.sum((_centred(values, known) - _centred(wanted, known)) ** 2)
+
+
+def _centred(
+  values: Float[Array, 'batch sets'], known: Bool[Array, 'batch sets']
+) -> Float[Array, 'batch sets']:
+  count = jnp.maximum(known.sum(axis=1, keepdims=True), 1)
+  mean = jnp.where(known, values, 0).sum(axis=1, keepdims=True) / count
+  return jnp.where(known, values - mean, 0)
 
 
 def _dense(

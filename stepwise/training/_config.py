@@ -165,6 +165,8 @@ class InputConfig:
     unit_tokens: no unit of the records is longer, so that a model which reads
       its plan as text leaves out the room for longer ones; None = nothing is
       known of it. `stepwise data build --max-unit-tokens` cuts them.
+    reference_tokens: of a summary that are read, to learn what whole plans are
+      worth; its rest is left out. None = no summary is.
   """
 
   train: str
@@ -174,10 +176,12 @@ class InputConfig:
   plan_steps: int | None = None
   learn_steps: int | None = None
   unit_tokens: int | None = None
+  reference_tokens: int | None = None
 
   def __post_init__(self) -> None:
     _at_least('batch_size', self.batch_size, 1)
     _at_least('unit_tokens', self.unit_tokens or 1, 1)
+    _at_least('reference_tokens', self.reference_tokens or 1, 1)
     _one_of('examples', self.examples, EXAMPLES)
 
 

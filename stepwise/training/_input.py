@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import grain
 import numpy as np
 from etils import epath
+from jaxtyping import Int32
 
 from stepwise._errors import InputError
 from stepwise._files import temporary_folder
@@ -127,6 +128,7 @@ class Examples:
     buckets: Buckets | None = None,
     steps: int | None = None,
     learn_steps: int | None = None,
+    reference_tokens: int | None = None,
   ):
     sizes = _sizes(labelled)
     stepwise = bool(labelled[0][0].special_units)
@@ -135,6 +137,13 @@ class Examples:
     self._stepwise = stepwise
     self._learn_steps = learn_steps
     self._gains = labelled[0][0].gains is not None
+    self._reference_tokens = reference_tokens
+    if reference_tokens and labelled[0][0].reference is None:
+      raise InputError(
+        f'reference_tokens is {reference_tokens}, but record'
+        f' {labelled[0][0].id!r} has no reference: build records with'
+        ' --reference.'
+      )
     # The stop is one more step; a set has none.
     learnt = sizes[:, 2] + stepwise
     if stepwise and learn_steps:
@@ -165,8 +174,9 @@ class Examples:
     """Some rows of a batch; those past its examples are empty."""
     (length, units), chosen = planned
     present = [int(chosen[row]) for row in rows if row < len(chosen)]
+    drawn = [self.draw(i, np.random.default_rng((*seed, i))) for i in present]
     arrays = pad_batch(
-      [self.draw(i, np.random.default_rng((*seed, i))) for i in present],
+      drawn,
       length=length,
       units=units,
       steps=self.steps,
@@ -175,6 +185,9 @@ class Examples:
     if self._gains:
       none = np.zeros((len(rows), self.steps, units), np.float32)
       arrays.setdefault('gains', none)
+    if self._reference_tokens:
+      shape = len(rows), self._reference_tokens
+      arrays['reference'] = _pad_references(drawn, shape)
     return _narrow(arrays, self._mode)
 
   def _group(self, sizes: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
@@ -197,6 +210,17 @@ class Examples:
       )
 
 
+def _pad_references(
+  examples: Sequence[Example], shape: tuple[int, int]
+) -> Int32[np.ndarray, 'rows pieces']:
+  """Beginnings of summaries, -1 where they have ended."""
+  padded = np.full(shape, -1, np.int32)
+  for row, example in zip(padded, examples, strict=False):
+    kept = example['reference'][: shape[1]]
+    row[: len(kept)] = kept
+  return padded
+
+
 def _narrow(arrays: Arrays, mode: str) -> Arrays:
   """Cuts columns that are empty in every batch: each costs a forward pass."""
   narrow = ('plan',) if mode == 'all' else ('targets', 'gains')
@@ -213,6 +237,8 @@ def empty_batch(
   length, units = size
   steps = config.plan_steps or config.learn_steps or 1
   arrays = pad_batch([], length=length, units=units, steps=steps, batch=rows)
+  if config.reference_tokens:
+    arrays['reference'] = _pad_references([], (rows, config.reference_tokens))
   return _narrow(arrays, config.examples if stepwise else 'all')
 
 
@@ -296,7 +322,12 @@ def _examples(
   labelled: Sequence[Labelled], config: InputConfig, mode: str
 ) -> Examples:
   return Examples(
-    labelled, mode, config.buckets, config.plan_steps, config.learn_steps
+    labelled,
+    mode,
+    config.buckets,
+    config.plan_steps,
+    config.learn_steps,
+    config.reference_tokens,
   )
 
 

@@ -20,13 +20,16 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise._files import replacing
 from stepwise._rouge import DEFAULT_METRIC, find_metric, measure_overlap
-from stepwise._typing import Array, Bool, Float
+from stepwise._typing import Array, Float
 from stepwise.documents import Document
 from stepwise.inference import Predictor, Reading
-from stepwise.models import PlanValue, PlanValueConfig, Pool, unit_sets
-
-# Differences of ROUGE between sets are a few hundredths: too small to learn.
-_SCALE = 20.0
+from stepwise.models import (
+  PlanValue,
+  PlanValueConfig,
+  Pool,
+  unit_sets,
+  value_error,
+)
 
 
 class ValuedPools(NamedTuple):
@@ -167,26 +170,13 @@ def value_loss(
   *,
   dropout: float = 0.0,
 ) -> Float[Array, '']:
-  """Squared error of differences between the sets of a document.
-
-  How good all of them are is not asked for: a choice does not depend on it.
-  """
+  """The mean over all sets of `value_error`."""
   rngs = None if rng is None else {'dropout': rng}
   values: Any = model.apply(
     {'params': params}, pools.pool, rng is None, dropout, rngs=rngs
   )
   known = ~jnp.isnan(pools.rouge)
-  wanted = jnp.where(known, pools.rouge, 0) * _SCALE
-  error = _centred(values, known) - _centred(wanted, known)
-  return jnp.sum(error**2) / jnp.maximum(known.sum(), 1)
-
-
-def _centred(
-  values: Float[Array, 'batch sets'], known: Bool[Array, 'batch sets']
-) -> Float[Array, 'batch sets']:
-  count = jnp.maximum(known.sum(axis=1, keepdims=True), 1)
-  mean = jnp.where(known, values, 0).sum(axis=1, keepdims=True) / count
-  return jnp.where(known, values - mean, 0)
+  return value_error(values, pools.rouge, known) / jnp.maximum(known.sum(), 1)
 
 
 def _rows(pools: ValuedPools, rows: np.ndarray) -> ValuedPools:
