@@ -120,7 +120,8 @@ def build(
   reference: Annotated[
     bool,
     typer.Option(
-      '--reference', help='Keep the summary, to learn what whole ones are worth.'
+      '--reference',
+      help='Keep the summary, to learn what whole ones are worth.',
     ),
   ] = False,
   method: MethodOption = Method.greedy,

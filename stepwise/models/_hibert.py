@@ -111,17 +111,20 @@ class HiBERTConfig(ModelConfig):
     sample: bool = False,
   ) -> Loss:
     """With a value, what whole plans are worth is learnt with the steps."""
-    loss = super().loss(
-      module, positive_weight=positive_weight, sample=sample
-    )
+    loss = super().loss(module, positive_weight=positive_weight, sample=sample)
     if self.values_plans is None:
       return loss
 
     def valued(params: Any, batch: Batch, rng: Array | None = None) -> LossSums:
       also = functools.partial(_value_loss, module, batch)
       return stepwise_loss(
-        module, params, batch, rng,
-        never=(self.begin_unit,), sample=sample, also=also,
+        module,
+        params,
+        batch,
+        rng,
+        never=(self.begin_unit,),
+        sample=sample,
+        also=also,
       )
 
     return valued
@@ -261,7 +264,7 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
 
 
 def _value_loss(
-  module: 'HiBERT', batch: Batch, params: Any, memory: HierarchicalMemory
+  module: Any, batch: Batch, params: Any, memory: HierarchicalMemory
 ) -> Float[Array, '']:
   """Sum over documents of the mean error of what their sets are worth."""
   config = module.config.plan_value

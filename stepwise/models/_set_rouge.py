@@ -25,9 +25,7 @@ class _Counts(NamedTuple):
   reference: Float[Array, 'batch pieces']
   first: Bool[Array, 'batch pieces']
 
-  def hits(
-    self, sets: Float[Array, 'sets pool']
-  ) -> Float[Array, 'batch sets']:
+  def hits(self, sets: Float[Array, 'sets pool']) -> Float[Array, 'batch sets']:
     """What sets share with the reference, nothing counted too often."""
     found = jnp.einsum('sp,bpr->bsr', sets, self.units)
     shared = jnp.minimum(found, self.reference[:, None])

@@ -169,3 +169,21 @@ def test_gains_of_other_units_are_refused(source, tmp_path):
   target.write_text(json.dumps(rows[0]))
   with pytest.raises(InputError, match='`gains` and `lengths` differ'):
     list(load_records(target))
+
+
+def test_references_are_kept_without_what_is_no_word(source, tmp_path):
+  target = tmp_path / 'out.jsonl'
+  build_records(source, target, wordpiece(), RecordOptions(reference=True))
+  (boat, oracle), (late, _) = load_records(target)
+  ids = [
+    piece
+    for unit in wordpiece().encode_units(ROWS[0]['highlights'])
+    for piece in unit
+  ]
+  stop = wordpiece().encode_units(['.'])[0][0]
+  assert boat.reference.tolist() == [0 if i == stop else i for i in ids]
+  assert late.reference[-1] == 0
+  for example in stepwise_examples(boat, oracle, 'steps'):
+    np.testing.assert_array_equal(example['reference'], boat.reference)
+  build_records(source, target, wordpiece())
+  assert next(iter(load_records(target)))[0].reference is None

@@ -12,6 +12,7 @@ from stepwise.layers import (
   TransformerConfig,
   TransformerEncoder,
 )
+from stepwise.models import PlanValueConfig, unit_sets
 from stepwise.models._batch import Batch
 from stepwise.models._hibert import (
   HIBERT_CONFIGS,
@@ -19,6 +20,7 @@ from stepwise.models._hibert import (
   HiBERTConfig,
   unit_grid,
 )
+from stepwise.models._set_rouge import set_rouge
 from tests.layers.parameters import count, draw, run
 
 FIRST = 28
@@ -225,3 +227,80 @@ def test_windows_of_running_text_equal_a_loop():
 def test_a_window_longer_than_the_positions():
   with pytest.raises(InputError, match='window is 12; 0 to 11'):
     dataclasses.replace(SMALL.encoder, window=12)
+
+
+VALUED = dataclasses.replace(
+  WINDOWED, plan_value=PlanValueConfig(width=7, pool=4, sizes=(1, 2))
+)
+
+
+def valued_batch():
+  """The last row is empty, as rows that fill up a batch are."""
+  batch = flat_batch([*DOCUMENTS, [[1]]])
+  empty = jnp.asarray([True, True, False])
+  return batch._replace(
+    unit_ids=jnp.where(empty[:, None], batch.unit_ids, -1),
+    valid=batch.valid & empty[:, None],
+    plan=jnp.full((3, 1), -1),
+    targets=jnp.array([[3, 2], [2, 0], [-1, -1]]),
+    reference=jnp.array([[9, 10, 0, 13, -1], [15, 17, 0, -1, -1], [-1] * 5]),
+  )
+
+
+def test_whole_plans_are_learnt_with_the_steps():
+  model, batch = HiBERT(VALUED), valued_batch()
+  params = draw(model, batch)['params']
+
+  def loss_and_gradient(config):
+    def loss(params):
+      return config.loss(HiBERT(config))(params, batch).loss
+
+    return jax.value_and_grad(loss)(params)
+
+  steps = dataclasses.replace(VALUED, plan_value=None)
+  alone = steps.loss(HiBERT(steps))(params, batch).loss
+  total, gradient = loss_and_gradient(VALUED)
+  pool = run(
+    model,
+    {'params': params},
+    run(model, {'params': params}, batch, method='encode'),
+    batch.unit_ids,
+    batch.valid,
+    method='pool_units',
+  )
+  values = run(model, {'params': params}, pool, method='value_sets')
+  sets = unit_sets(VALUED.plan_value)
+  rouge = set_rouge(
+    *(batch.tokens, batch.unit_ids, batch.reference, pool.units),
+    jnp.asarray(sets),
+  )
+  wanted = 0.0
+  for row in range(2):
+    known = (np.asarray(pool.real[row]) | ~sets).all(1)
+    error = np.asarray(values[row] - 20 * rouge[row])[known]
+    wanted += 4.0 / len(sets) * ((error - error.mean()) ** 2).sum()
+  np.testing.assert_allclose(total - alone, wanted, rtol=1e-4)
+  assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
+
+  # The layers that read learn from it; what likes units only from steps.
+  _, less = loss_and_gradient(
+    dataclasses.replace(
+      VALUED, plan_value=dataclasses.replace(VALUED.plan_value, weight=0.0)
+    )
+  )
+
+  def same(part):
+    pairs = zip(
+      jax.tree.leaves(gradient[part]), jax.tree.leaves(less[part]), strict=True
+    )
+    return all(np.allclose(left, right, atol=1e-6) for left, right in pairs)
+
+  assert same('scorer')
+  assert not same('encoder')
+
+
+def test_whole_plans_need_references():
+  model, batch = HiBERT(VALUED), valued_batch()._replace(reference=None)
+  params = draw(model, batch)['params']
+  with pytest.raises(InputError, match='build records with --reference'):
+    VALUED.loss(model)(params, batch)

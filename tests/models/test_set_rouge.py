@@ -1,6 +1,7 @@
 """ROUGE of sets equals a plain count with dictionaries."""
 
 import collections
+import itertools
 
 import jax.numpy as jnp
 import numpy as np
@@ -31,14 +32,12 @@ def plain_score(tokens, unit_ids, reference, chosen) -> float:
   texts = [tokens[unit_ids == unit] for unit in chosen]
   pieces = collections.Counter(int(t) for text in texts for t in text)
   pairs = collections.Counter(
-    (int(a), int(b))
-    for text in texts
-    for a, b in zip(text[:-1], text[1:], strict=True)
+    (int(a), int(b)) for text in texts for a, b in itertools.pairwise(text)
   )
   wanted = collections.Counter(int(r) for r in reference if r > 0)
   wanted_pairs = collections.Counter(
     (int(a), int(b))
-    for a, b in zip(reference[:-1], reference[1:], strict=True)
+    for a, b in itertools.pairwise(reference)
     if a > 0 and b > 0
   )
   given, size = sum(map(len, texts)), len(reference)

@@ -19,6 +19,7 @@ from stepwise.training import (
 from stepwise.training._input import (
   Examples,
   TrainingBatches,
+  empty_batch,
   load_labelled,
   open_batches,
   validation_batches,
@@ -273,3 +274,31 @@ def test_the_model_has_no_room_for_longer_units_than_there_are(records):
 def test_a_record_beyond_the_buckets_is_named(labelled):
   with pytest.raises(InputError, match='tokens but the largest size is 16'):
     source(labelled, buckets=Buckets((16,), (8,)))
+
+
+def test_references_are_padded_and_cut(labelled):
+  with pytest.raises(InputError, match='has no reference: build records with'):
+    Examples(labelled, 'all', reference_tokens=4)
+  known = [
+    (
+      dataclasses.replace(
+        record, reference=np.arange(1 + i % 7, dtype=np.int32)
+      ),
+      oracle,
+    )
+    for i, (record, oracle) in enumerate(labelled)
+  ]
+  examples = Examples(known, 'all', reference_tokens=4)
+  size, group = next(iter(examples.by_bucket.items()))
+  rows = np.arange(len(group) + 2)
+  found = examples.batch((size, group), rows)['reference']
+  assert found.shape == (len(rows), 4)
+  for row, index in zip(found, group, strict=False):
+    kept = list(range(min(1 + int(index) % 7, 4)))
+    assert row.tolist() == kept + [-1] * (4 - len(kept))
+  assert (found[len(group) :] == -1).all()
+  config = InputConfig('-', 3, plan_steps=2, reference_tokens=5)
+  assert empty_batch(config, (8, 4), 3, stepwise=True)['reference'].shape == (
+    3,
+    5,
+  )
