@@ -8,7 +8,9 @@ with `article` and `highlights`, further references in `other_highlights`, and
 `lang`. Every system gets the same words for every document of a set: as many as
 its references have on average. ROUGE-1 F1, all scripts, several references
 averaged. `auto` is what `stepwise summarize` does if nobody names a model;
-which model it took is counted.
+which model it took is counted. How much better than LexRank it is, is told
+apart of English documents that the packaged model reads at once, and of longer
+ones.
 
 Every set is written at once, with its commit; sets that the file has by the
 same command are kept. `--split train` is for choosing weights, `valid` for
@@ -41,6 +43,8 @@ from stepwise.summarization import SummaryOptions, load_summarizer
 BASELINES = ('lead', 'textrank', 'lexrank')
 # Of fewer documents a mean tells little.
 ENOUGH = 50
+# Sentences that the packaged model reads at once.
+SHORT_UNITS = 130
 _METRIC = 'rouge-1.5.5-unicode'
 
 
@@ -112,10 +116,12 @@ def measure(examples: Sequence[Example], systems: Sequence[str]) -> dict:
     scores[name] = 100 * np.array(found)
   return {
     'documents': len(examples),
+    'language': examples[0].document.language,
     'words': words,
     'rouge1': {name: _round(found.mean()) for name, found in scores.items()},
     'auto': {name: count for name, count in taken.items() if count},
     **_beside_best(scores),
+    **_beside_lexrank(examples, scores),
   }
 
 
@@ -128,6 +134,43 @@ def _beside_best(scores: Mapping[str, np.ndarray]) -> dict[str, Any]:
   found = bootstrap_interval(scores['auto'] - scores[best])
   ends = [_round(end) for end in (found.mean, found.low, found.high)]
   return {'best': best, 'auto_minus_best': ends}
+
+
+def _beside_lexrank(
+  examples: Sequence[Example], scores: Mapping[str, np.ndarray]
+) -> dict[str, Any]:
+  """By how much `auto` is better, document by document, by their length."""
+  if not {'auto', 'lexrank'} <= scores.keys():
+    return {}
+  gains = scores['auto'] - scores['lexrank']
+  long = np.array([len(each.document.spans) > SHORT_UNITS for each in examples])
+  found = {'short': gains[~long], 'long': gains[long]}
+  return {
+    'auto_minus_lexrank': {
+      name: [_round(gain) for gain in group] for name, group in found.items()
+    }
+  }
+
+
+def by_length(content: Mapping[str, Any]) -> str:
+  """A sentence on all English documents, the short and the long ones."""
+  parts = []
+  for name, about in (('short', 'at most'), ('long', 'more than')):
+    gains = [
+      gain
+      for found in content['sets'].values()
+      if found.get('language') == 'en'
+      for gain in found['auto_minus_lexrank'][name]
+    ]
+    if gains:
+      found = bootstrap_interval(np.array(gains))
+      parts.append(
+        f'{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f}) on'
+        f' {len(gains)} of {about} {SHORT_UNITS} sentences'
+      )
+  if not parts:
+    return ''
+  return f'`auto` minus LexRank, English documents: {"; ".join(parts)}.\n'
 
 
 def _round(value: float) -> float:
@@ -157,7 +200,9 @@ def markdown(content: Mapping[str, Any]) -> str:
     f'`{content["command"]}`, {content["date"]}, commit {", ".join(commits)},'
     ' ROUGE-1 F1, 95 % intervals:'
   )
-  return f'{about}\n\n{markdown_table(header, rows)}\n'
+  lengths = by_length(content)
+  tail = f'\n{lengths}' if lengths else ''
+  return f'{about}\n\n{markdown_table(header, rows)}\n{tail}'
 
 
 def _words(sentences: Sequence[str]) -> int:

@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from benchmarks import auto_length, long_documents, mixed, queries
 from benchmarks._harness import RESULTS, read_json
+from stepwise.documents import make_document
 from stepwise.evaluation import rouge
 
 TEXT = [
@@ -53,6 +55,27 @@ def test_scores_are_those_of_equal_words(folder):
   assert found['rouge1']['lead'] == pytest.approx(
     100 * sum(scores) / 3, abs=0.01
   )
+
+
+def test_long_documents_are_told_apart(monkeypatch):
+  lines = [f'The harbour of town number {i} opened again.' for i in range(9)]
+  examples = [
+    mixed.Example(
+      make_document({'article': lines[:count], 'lang': 'en'}), [lines[:1]]
+    )
+    for count in (3, 5, 9)
+  ]
+  monkeypatch.setattr(mixed, 'SHORT_UNITS', 4)
+  scores = {name: np.array([3.0, 2.0, 1.0]) for name in ('auto', 'lexrank')}
+  scores['auto'] = scores['auto'] + np.array([1.0, 2.0, 4.0])
+  found = mixed._beside_lexrank(examples, scores)
+  assert found == {'auto_minus_lexrank': {'short': [1.0], 'long': [2.0, 4.0]}}
+  other = found | {'language': 'de'}
+  content = {'sets': {'a': found | {'language': 'en'}, 'b': other}}
+  text = mixed.by_length(content)
+  assert '+1.00 (+1.00 to +1.00) on 1 of at most 4 sentences' in text
+  assert '+3.00 (+2.00 to +4.00) on 2 of more than 4 sentences' in text
+  assert mixed.by_length({'sets': {'b': other}}) == ''
 
 
 def test_summaries_end_at_a_threshold():
