@@ -1,6 +1,5 @@
 """Training records of a whole file: read, tokenise, add oracles, write."""
 
-import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +8,6 @@ from itertools import tee
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Int32
 
 from stepwise._errors import InputError
 from stepwise._files import open_for_reading
@@ -23,12 +21,7 @@ from stepwise.documents import BadLine, Document, read_documents
 
 @dataclass(frozen=True)
 class RecordOptions:
-  """The arguments of `make_record`; see there.
-
-  Attributes:
-    special_units, max_units, max_tokens, max_unit_tokens: see there.
-    reference: keep the pieces of the summary, too (`Record.reference`).
-  """
+  """The arguments of `make_record`; see there."""
 
   special_units: tuple[str, ...] = ('eot', 'beg')
   max_units: int | None = None
@@ -175,33 +168,9 @@ def _records(
       max_units=options.max_units,
       max_tokens=options.max_tokens,
       max_unit_tokens=options.max_unit_tokens,
+      reference=options.reference,
     )
-    if options.reference:
-      pieces = reference_pieces(document.summary, tokenizer)
-      record = replace(record, reference=pieces)
     yield record, document.part(0, record.num_units - record.special)
-
-
-def reference_pieces(
-  summary: Sequence[str], tokenizer: Tokenizer
-) -> Int32[np.ndarray, ' pieces']:
-  """Ids of a summary, 0 in place of pieces that are no words.
-
-  >>> from stepwise.data import wordpiece
-  >>> reference_pieces(['It rained.'], wordpiece()).tolist()
-  [2009, 28270, 0]
-  """
-  ids = [i for unit in tokenizer.encode_units(summary) for i in unit]
-  found = np.array(ids, np.int32)
-  return np.where(_word_pieces(tokenizer)[found], found, 0).astype(np.int32)
-
-
-@functools.cache
-def _word_pieces(tokenizer: Tokenizer) -> Bool[np.ndarray, ' vocab']:
-  """Which ids have a letter or a digit."""
-  return np.array(
-    [any(map(str.isalnum, piece)) for piece in tokenizer.pieces()], bool
-  )
 
 
 def _search(

@@ -1,12 +1,13 @@
 """Records: a document as the two arrays every model reads, and examples."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float32, Int32
+from jaxtyping import Bool, Float32, Int32
 
 from stepwise._errors import InputError
 from stepwise.data._tokenizers import Tokenizer
@@ -69,6 +70,7 @@ def make_record(
   max_units: int | None = None,
   max_tokens: int | None = None,
   max_unit_tokens: int | None = None,
+  reference: bool = False,
 ) -> Record:
   """Tokenises a document and cuts it at the last whole unit that fits.
 
@@ -83,6 +85,7 @@ def make_record(
     max_units: units in the record.
     max_tokens: tokens in the record.
     max_unit_tokens: tokens of one unit.
+    reference: keep the pieces of the summary, too (`Record.reference`).
 
   >>> from stepwise.data import wordpiece
   >>> from stepwise.documents import make_document
@@ -107,6 +110,31 @@ def make_record(
     units_shortened=shortened,
     tokenizer=tokenizer.name,
     id=document.id,
+    reference=(
+      reference_pieces(document.summary, tokenizer) if reference else None
+    ),
+  )
+
+
+def reference_pieces(
+  summary: Sequence[str], tokenizer: Tokenizer
+) -> Int32[np.ndarray, ' pieces']:
+  """Ids of a summary, 0 in place of pieces that are no words.
+
+  >>> from stepwise.data import wordpiece
+  >>> reference_pieces(['It rained.'], wordpiece()).tolist()
+  [2009, 28270, 0]
+  """
+  ids = [i for unit in tokenizer.encode_units(summary) for i in unit]
+  found = np.array(ids, np.int32)
+  return np.where(_word_pieces(tokenizer)[found], found, 0).astype(np.int32)
+
+
+@functools.cache
+def _word_pieces(tokenizer: Tokenizer) -> Bool[np.ndarray, ' vocab']:
+  """Which ids have a letter or a digit."""
+  return np.array(
+    [any(map(str.isalnum, piece)) for piece in tokenizer.pieces()], bool
   )
 
 
