@@ -150,14 +150,10 @@ $(RUN)/value/bundle/config.json: $(RUN)/valued.jsonl \
     $(RUN)/all/bundle/config.json
 	$(STEPWISE) train-value $(RUN)/all/bundle $< $(RUN)/value --seed $(SEED)
 
-# Whole summaries teach the layers that read, too; then the rate falls to zero.
+# Whole summaries teach the layers that read, too.
 $(RUN)/valued/bundle/config.json: $(RUN)/last.jsonl \
     $(RUN)/value/bundle/config.json
 	$(call learn,$(RUN)/last.jsonl,valued,$$(($(SEED) + 3))) $(RUN)/value/bundle
-
-$(RUN)/settled/bundle/config.json: $(RUN)/last.jsonl \
-    $(RUN)/valued/bundle/config.json
-	$(call learn,$(RUN)/last.jsonl,settled,$$(($(SEED) + 4))) $(RUN)/valued/bundle
 
 # A twin shares what was learnt about reading, and learns to choose at once.
 $(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
@@ -188,8 +184,8 @@ $(RUN)/choice.json: $(RUN)/select.jsonl $(foreach model,$(MODELS),\
 	  --save-json $@
 
 # What is packaged, in int8: as the model chooses by itself, and three sentences.
-$(RUN)/int8/config.json: $(RUN)/settled/bundle/config.json
-	$(STEPWISE) export $(RUN)/settled/bundle $(RUN)/int8 --dtype int8 \
+$(RUN)/int8/config.json: $(RUN)/valued/bundle/config.json
+	$(STEPWISE) export $(RUN)/valued/bundle $(RUN)/int8 --dtype int8 \
 	  --trigram-blocking
 
 $(RESULTS): $(RUN)/int8/config.json $(RUN)/twin/bundle/config.json \
@@ -208,7 +204,6 @@ $(RESULTS): $(RUN)/int8/config.json $(RUN)/twin/bundle/config.json \
 $(PACKAGED)/config.json: $(RESULTS) $(RUN)/int8/config.json
 	$(BIN)/python -m benchmarks.default_card $(RESULTS) \
 	  $(RUN)/first/metrics.jsonl $(RUN)/stepwise/metrics.jsonl \
-	  $(RUN)/all/metrics.jsonl $(RUN)/valued/metrics.jsonl \
-	  $(RUN)/settled/metrics.jsonl > $(RUN)/card.md
-	$(STEPWISE) export $(RUN)/settled/bundle $(PACKAGED) --dtype int8 \
+	  $(RUN)/all/metrics.jsonl $(RUN)/valued/metrics.jsonl > $(RUN)/card.md
+	$(STEPWISE) export $(RUN)/valued/bundle $(PACKAGED) --dtype int8 \
 	  --card $(RUN)/card.md --trigram-blocking
