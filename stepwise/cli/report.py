@@ -188,7 +188,7 @@ def _planned(
   games: 'Sequence[Game]', path: Path | None, model: str, entries: int | None
 ) -> 'Iterator[tuple[str, Plan]]':
   """Who planned a game, and how; game by game, as plans are asked for."""
-  from stepwise.realization import known_entries
+  from stepwise.realization import fuller_plan, known_entries
 
   if path is not None:
     yield path.name, _plan(games[0], path)
@@ -213,7 +213,7 @@ def _planned(
   for start in range(0, len(games), size):
     part = games[start : start + size]
     for game, plan in zip(part, planner(part), strict=True):
-      yield name, known_entries(plan, game)
+      yield name, fuller_plan(known_entries(plan, game), game)
 
 
 def _plan(game: 'Game', path: Path) -> 'Plan':
