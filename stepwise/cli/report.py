@@ -1,5 +1,6 @@
 """`stepwise report`: a table or a game in, a readable report out."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,7 +46,9 @@ PlanFile = Annotated[
 ]
 RealizerName = Annotated[
   str,
-  typer.Option('--realizer', help='template, mini, or the folder of a bundle.'),
+  typer.Option(
+    '--realizer', help='template, learned, or the folder of a bundle.'
+  ),
 ]
 Confine = Annotated[
   bool,
@@ -239,18 +242,14 @@ def _realizer(
     from stepwise.realization import TemplateRealizer
 
     return TemplateRealizer()
-  from stepwise.realization.learned import (
-    PACKAGED,
-    SearchConfig,
-    open_realizer,
-  )
+  from stepwise.realization.learned import PACKAGED, open_realizer
 
   if name != PACKAGED and not Path(name).is_dir():
     raise InputError(
       f'--realizer is {name!r}: neither `template` nor `{PACKAGED}` nor the '
       'folder of a bundle.'
     )
-  search = SearchConfig(beam_size=beams or 4)
-  return open_realizer(
-    name, search=search, confine_numerals=confine_numerals, batch_size=1
-  )
+  opened = open_realizer(name, beams=beams, confine_numerals=confine_numerals)
+  # Of a game there is one sentence at a time, unless none reads another.
+  batch = opened.batch_size if opened.format.slots else 1
+  return dataclasses.replace(opened, batch_size=batch)
