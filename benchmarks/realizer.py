@@ -1,10 +1,12 @@
 """How well are plans realized?
 
 Realizes plans of games with the template realizer and, if bundles are given,
-with trained ones, whose numerals are confined to what they read and free.
-Reports RG, CS, CO and BLEU with 95 % bootstrap intervals over games.
+with trained ones; numerals of those that do not write by reference are confined
+to what they read, and free. Reports RG, CS, CO and BLEU with 95 % bootstrap
+intervals over games; with --references also the strict scores of the ensemble,
+and what `rotowire check` finds. Given plans are made fuller, as by `report`.
 
-  stepwise bench realizer valid.json --realizer mini --games 80
+  stepwise bench realizer valid.json --realizer learned --games 80
 """
 
 import argparse
@@ -30,12 +32,20 @@ from stepwise.evaluation import (
   relation_generation,
 )
 from stepwise.extraction import (
+  Outputs,
+  compare_systems,
   oracle_plan,
   read_outputs,
   stated_relations,
   tokenize,
 )
-from stepwise.realization import Realizer, TemplateRealizer, known_entries
+from stepwise.realization import (
+  Realizer,
+  TemplateRealizer,
+  check_text,
+  fuller_plan,
+  known_entries,
+)
 from stepwise.realization.learned import SearchConfig, open_realizer
 from stepwise.rotowire import Game, game_table, read_games
 from stepwise.tables import Plan
@@ -52,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
   origin = _harness.provenance(
     command, _harness.host_name(), ['jax', 'flax', 'sacrebleu', 'stepwise']
   )
-  games, plans = _choose(options)
+  places, games, plans = _choose(options)
   report: dict[str, Any] = {
     **origin,
     'games': len(games),
@@ -64,10 +74,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
   }
   for realizer in _realizers(options):
     started = time.perf_counter()
-    texts = realizer.realize(games, plans)
+    written = realizer.realize(games, plans)
     seconds = time.perf_counter() - started
-    scores = evaluate([' '.join(filter(None, text)) for text in texts], games)
+    texts = [' '.join(filter(None, text)) for text in written]
+    scores = evaluate(texts, games)
     scores['seconds'] = round(seconds, 1)
+    if options.references:
+      scores['strict'] = strict(texts, games, options, places)
     report['systems'][realizer.name] = scores
     print(_line(realizer.name, scores), flush=True)
   if options.json:
@@ -96,6 +109,28 @@ def evaluate(texts: Sequence[str], games: Sequence[Game]) -> dict[str, Any]:
     name: {'mean': float(m), 'low': float(lo), 'high': float(hi)}
     for name, m, lo, hi in zip(COLUMNS, exact, low, high, strict=True)
   }
+
+
+def strict(
+  texts: Sequence[str],
+  games: Sequence[Game],
+  options: argparse.Namespace,
+  places: Sequence[int],
+) -> dict[str, Any]:
+  """Scores of the ensemble as the public script has them, and mistakes."""
+  known = read_outputs(options.references, read_games(options.source))
+  row = next(
+    iter(
+      compare_systems(
+        {'texts': Outputs('text', texts=tuple(texts))},
+        games,
+        references=known.only(places),
+      )
+    )
+  )
+  pairs = zip(texts, games, strict=True)
+  mistakes = sum(len(check_text(text, game)) for text, game in pairs)
+  return {**row.to_dict(), 'mistakes': mistakes}
 
 
 def _game_columns(
@@ -143,7 +178,9 @@ def _scores(sums: np.ndarray) -> list[float]:
   ]
 
 
-def _choose(options: argparse.Namespace) -> tuple[list[Game], list[Plan]]:
+def _choose(
+  options: argparse.Namespace,
+) -> tuple[list[int], list[Game], list[Plan]]:
   """A seeded sample of games, each with a plan that says something."""
   games = read_games(options.source)
   if options.plans:
@@ -154,14 +191,19 @@ def _choose(options: argparse.Namespace) -> tuple[list[Game], list[Plan]]:
   usable = [i for i, plan in enumerate(plans) if plan and games[i].summary]
   chosen = random.Random(options.seed).sample(usable, len(usable))
   chosen = sorted(chosen[: options.games])
-  return [games[i] for i in chosen], [plans[i] for i in chosen]
+  if options.plans:
+    plans = [fuller_plan(p, g) for p, g in zip(plans, games, strict=True)]
+  return chosen, [games[i] for i in chosen], [plans[i] for i in chosen]
 
 
 def _realizers(options: argparse.Namespace) -> list[Realizer]:
   realizers: list[Realizer] = [TemplateRealizer()]
-  search = SearchConfig(options.beams, options.max_tokens)
+  search = SearchConfig(options.beams, options.max_tokens, options.length_alpha)
   for folder in options.realizer:
     opened = open_realizer(folder, search=search, batch_size=options.batch)
+    if opened.format.slots:
+      realizers.append(opened)
+      continue
     for confined in (True, False):
       name = (
         f'{Path(folder).name}, numerals {"confined" if confined else "free"}'
@@ -189,7 +231,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
   parser = argparse.ArgumentParser(description=__doc__)
   parser.add_argument('source', type=Path, help='games with summaries')
   parser.add_argument(
-    '--realizer', action='append', default=[], help='mini, or a bundle'
+    '--realizer', action='append', default=[], help='learned, or a bundle'
   )
   parser.add_argument('--plans', type=Path, help='default: oracle plans')
   parser.add_argument('--games', type=int, default=80)
@@ -197,6 +239,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
   parser.add_argument('--beams', type=int, default=4)
   parser.add_argument('--batch', type=int, default=16)
   parser.add_argument('--max-tokens', type=int, default=64)
+  parser.add_argument(
+    '--length-alpha', type=float, default=SearchConfig().length_alpha
+  )
+  parser.add_argument(
+    '--references', type=Path, help='relations for strict scores'
+  )
   parser.add_argument('--json', type=Path, help='write all numbers')
   return parser.parse_args(_args(arguments))
 

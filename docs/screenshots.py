@@ -14,6 +14,7 @@ from stepwise.pages import render_page
 from stepwise.planning import bundled_planner, plan_page
 from stepwise.realization import (
   TemplateRealizer,
+  fuller_plan,
   known_entries,
   render_report,
   write_report,
@@ -43,7 +44,7 @@ def make_pages(folder: Path) -> dict[str, str]:
   sales = ROOT / 'examples' / 'tables' / 'sales'
   report = report_table(sales / 'sales.csv', templates=sales / 'templates.toml')
   written = write_report(
-    *(game, known_entries(plan, game), TemplateRealizer()),
+    *(game, fuller_plan(known_entries(plan, game), game), TemplateRealizer()),
     planner='the packaged planner',
   )
   title = f'{game.visitor.entity} at {game.home.entity}, {game.date}'

@@ -37,6 +37,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     'stepwise/py.typed',
     'stepwise/_rouge/irregular_forms.txt',
     'stepwise/data/vocab/bert_uncased.txt',
+    'stepwise/data/vocab/reports.txt',
     'stepwise/pages/shell.html',
     'stepwise/pages/steps.css',
     'stepwise/pages/steps.html',

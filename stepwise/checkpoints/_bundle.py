@@ -37,7 +37,7 @@ from stepwise.checkpoints._matching import (
   unflatten,
 )
 from stepwise.checkpoints._quantised import dequantise, quantise
-from stepwise.data import BPE_FILES, Tokenizer, load_tokenizer, wordpiece
+from stepwise.data import BPE_FILES, Tokenizer, load_tokenizer
 from stepwise.inference import PredictConfig
 from stepwise.models import ModelConfig
 
@@ -206,13 +206,13 @@ def _load_tokenizer(folder: Path, name: Any) -> Tokenizer | None:
   match name:
     case None:
       return None
-    case 'wordpiece':
-      return wordpiece()
+    case 'wordpiece' | 'reports':
+      return load_tokenizer(name)
     case 'byte_level_bpe':
       return load_tokenizer(folder)
   raise InputError(
-    f'{folder / _CONFIG}: tokenizer is {name!r}; wordpiece or byte_level_bpe '
-    'is needed.'
+    f'{folder / _CONFIG}: tokenizer is {name!r}; wordpiece, reports or '
+    'byte_level_bpe is needed.'
   )
 
 

@@ -101,7 +101,7 @@ TokenizerOption = Annotated[
   str,
   typer.Option(
     '--tokenizer',
-    help='wordpiece, or a folder with vocab.json and merges.txt.',
+    help='wordpiece, reports, or a folder with vocab.json and merges.txt.',
   ),
 ]
 MaxUnits = Annotated[

@@ -1,5 +1,6 @@
 """`stepwise report`: a table or a game in, a readable report out."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,7 +46,9 @@ PlanFile = Annotated[
 ]
 RealizerName = Annotated[
   str,
-  typer.Option('--realizer', help='template, mini, or the folder of a bundle.'),
+  typer.Option(
+    '--realizer', help='template, learned, or the folder of a bundle.'
+  ),
 ]
 Confine = Annotated[
   bool,
@@ -188,7 +191,7 @@ def _planned(
   games: 'Sequence[Game]', path: Path | None, model: str, entries: int | None
 ) -> 'Iterator[tuple[str, Plan]]':
   """Who planned a game, and how; game by game, as plans are asked for."""
-  from stepwise.realization import known_entries
+  from stepwise.realization import fuller_plan, known_entries
 
   if path is not None:
     yield path.name, _plan(games[0], path)
@@ -213,7 +216,7 @@ def _planned(
   for start in range(0, len(games), size):
     part = games[start : start + size]
     for game, plan in zip(part, planner(part), strict=True):
-      yield name, known_entries(plan, game)
+      yield name, fuller_plan(known_entries(plan, game), game)
 
 
 def _plan(game: 'Game', path: Path) -> 'Plan':
@@ -239,18 +242,14 @@ def _realizer(
     from stepwise.realization import TemplateRealizer
 
     return TemplateRealizer()
-  from stepwise.realization.learned import (
-    PACKAGED,
-    SearchConfig,
-    open_realizer,
-  )
+  from stepwise.realization.learned import PACKAGED, open_realizer
 
   if name != PACKAGED and not Path(name).is_dir():
     raise InputError(
       f'--realizer is {name!r}: neither `template` nor `{PACKAGED}` nor the '
       'folder of a bundle.'
     )
-  search = SearchConfig(beam_size=beams or 4)
-  return open_realizer(
-    name, search=search, confine_numerals=confine_numerals, batch_size=1
-  )
+  opened = open_realizer(name, beams=beams, confine_numerals=confine_numerals)
+  # Of a game there is one sentence at a time, unless none reads another.
+  batch = opened.batch_size if opened.format.slots else 1
+  return dataclasses.replace(opened, batch_size=batch)

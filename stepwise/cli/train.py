@@ -314,7 +314,8 @@ def _task(config: 'TrainConfig') -> 'TrainingTask':
 
 def _check_records(config: 'TrainConfig', tokenizer: str) -> None:
   """Before training, not after it."""
-  given = 'wordpiece' if tokenizer == 'wordpiece' else 'byte_level_bpe'
+  packaged = tokenizer in ('wordpiece', 'reports')
+  given = tokenizer if packaged else 'byte_level_bpe'
   made, table = _origin_of_records(config)
   _schema_file(table, config.input.train)
   if made not in ('', given):

@@ -62,6 +62,7 @@ from stepwise.data._tokenizers import (
   Tokenizer,
   byte_level_bpe,
   load_tokenizer,
+  report_words,
   wordpiece,
 )
 from stepwise.data.oracle import (
@@ -119,6 +120,7 @@ __all__ = [
   'record_line',
   'record_sizes',
   'replace_when_done',
+  'report_words',
   'restore_order',
   'sample_lines',
   'save_records',

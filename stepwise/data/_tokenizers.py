@@ -163,14 +163,51 @@ def byte_level_bpe(
   )
 
 
+@functools.cache
+def report_words() -> Tokenizer:
+  """Words of reports of games, with their list inside this package.
+
+  They are whole words, so that everything that can be written is in the list:
+  no name, no number, and nothing that a table could not tell. Pieces in
+  brackets are read only.
+
+  >>> tokenizer = report_words()
+  >>> tokenizer.decode(tokenizer.encode_units(['led the way'])[0])
+  'led the way'
+  """
+  from tokenizers import Tokenizer as Backend
+  from tokenizers import models, pre_tokenizers
+
+  source = importlib.resources.files('stepwise.data') / 'vocab' / 'reports.txt'
+  words = source.read_text(encoding='utf-8').split()
+  ids = {word: index for index, word in enumerate(words)}
+  backend = Backend(models.WordLevel(ids, unk_token='[UNK]'))
+  backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+  slots = [index for word, index in ids.items() if word.startswith('[SLOT')]
+  special = {
+    name: ids[f'[{name.upper()}]']
+    for name in ('pad', 'cls', 'sep', 'unk', 'eot', 'beg', 'eos', 'context')
+  }
+  return Tokenizer(
+    name='reports',
+    vocab_size=len(words),
+    slots=range(slots[0], slots[-1] + 1),
+    lowercase=True,
+    _backend=backend,
+    **special,
+  )
+
+
 def load_tokenizer(name: str | os.PathLike[str]) -> Tokenizer:
-  """`'wordpiece'`, or RoBERTa's from the folder of its `BPE_FILES`."""
+  """`'wordpiece'`, `'reports'`, or RoBERTa's from a folder of `BPE_FILES`."""
   if name == 'wordpiece':
     return wordpiece()
+  if name == 'reports':
+    return report_words()
   if not Path(name).is_dir():
     raise InputError(
-      f'the tokenizer is {os.fspath(name)!r}; it must be `wordpiece` or a'
-      f' folder with {" and ".join(BPE_FILES)}.'
+      f'the tokenizer is {os.fspath(name)!r}; it must be `wordpiece`,'
+      f' `reports` or a folder with {" and ".join(BPE_FILES)}.'
     )
   return byte_level_bpe(*(Path(name) / file for file in BPE_FILES))
 

@@ -89,6 +89,15 @@ _BERTSUM_CONFIGS: dict[str, BERTSumConfig] = {
 _REALIZER_CONFIGS: dict[str, RealizerConfig] = {
   'realizer': RealizerConfig(vocab=50358),
   'realizer_mini': RealizerConfig(vocab=30522, norm_epsilon=1e-12, **_MINI),
+  # Writes by reference in the few words of `reports`.
+  'realizer_small': RealizerConfig(
+    vocab=512,
+    embed=192,
+    heads=6,
+    mlp=768,
+    layers=3,
+    positions=256,
+  ),
   'realizer_tiny': RealizerConfig(vocab=30522, norm_epsilon=1e-12, **_TINY),
 }
 

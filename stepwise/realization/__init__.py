@@ -15,6 +15,7 @@ from stepwise.realization._examples import (
   save_examples,
   sentence_pairs,
 )
+from stepwise.realization._fuller import fuller_plan
 from stepwise.realization._html import render_report
 from stepwise.realization._inputs import (
   GameInputs,
@@ -51,6 +52,7 @@ __all__ = [
   'check_plan',
   'check_text',
   'encode_inputs',
+  'fuller_plan',
   'known_entries',
   'load_examples',
   'make_examples',

@@ -71,6 +71,38 @@ class Course:
       phrases[:2] = [f'{phrases[0]} and from the three-point line']
     return phrases
 
+  def benches(self) -> str:
+    """A sentence on whose substitutes scored more."""
+    scored = [
+      sum(
+        _scored(player)
+        for player in self._game.players
+        if player.team == team.entity and self.from_bench(player)
+      )
+      for team in self._game.teams
+    ]
+    if scored[0] == scored[1]:
+      return ''
+    more, fewer = sorted(
+      zip(scored, self._game.teams, strict=True),
+      key=lambda pair: pair[0],
+      reverse=True,
+    )
+    return (
+      f'The {more[1].name} got more scoring from the bench, as their reserves '
+      f'outscored those of the {fewer[1].name}.'
+    )
+
+  def first(self, type: str) -> Player | None:
+    """Whoever has most of something, if nobody has as much."""
+    players = sorted(
+      self._game.players,
+      key=lambda player: _number(player.values.get(type, '')) or 0,
+      reverse=True,
+    )
+    most = [_number(p.values.get(type, '')) or 0 for p in players[:2]]
+    return players[0] if len(most) == 2 and most[0] > most[1] else None
+
   def leads_team(self, player: Player) -> bool:
     """Whether nobody of the team scored as many points."""
     mates = (p for p in self._game.players if p.team == player.team)
@@ -133,7 +165,7 @@ def _flow(winner: str, loser: str, leads: Sequence[int]) -> str:
       f'{loser} in the second quarter and held on for the victory.'
     )
   return (
-    f'The game was close for most of the night, but the {winner} were able to '
+    f'The {winner} never trailed at the end of a quarter, and were able to '
     f'hold off the {loser} for the victory.'
   )
 

@@ -17,6 +17,7 @@ from stepwise.extraction import (
   find_extractor,
   placed_sentences,
 )
+from stepwise.realization._claims import Claims
 from stepwise.realization._inputs import (
   TEAM_CONTEXT,
   GameInputs,
@@ -24,9 +25,18 @@ from stepwise.realization._inputs import (
   SentenceInput,
   encode_inputs,
 )
-from stepwise.realization._slots import Piece, encode_pieces, take_out
-from stepwise.rotowire import Game
+from stepwise.realization._slots import (
+  Piece,
+  encode_pieces,
+  take_out,
+  with_ones,
+)
+from stepwise.rotowire import NAME_TYPES, Game
 from stepwise.tables import Relation
+
+# Words of a sentence by reference that are not in the list. They teach how
+# sentences go, and are never written.
+_UNKNOWN = 2
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,7 @@ def sentence_pairs(
 
   The sentence before is the last one with entries, as when generating.
   """
-  make, previous = GameInputs(game, format), ''
+  make, claims, previous = GameInputs(game, format), Claims(game), ''
   pairs = []
   for sentence, places in placed_sentences(game, find_extractor(extractor)):
     relations = tuple(place.relation for place in places)
@@ -106,9 +116,13 @@ def sentence_pairs(
       pieces: tuple[Piece, ...] | None = (text,)
       covered = _is_covered(sentence, known, game)
       if format.slots:
+        places = with_ones(sentence, places, game)
+        known = make.known([place.relation for place in places])
+        slots = make.slots(known)
         kept = [place for place in places if place.relation in known]
-        pieces = take_out(sentence, kept, make.context_relations(known))
-        covered = pieces is not None
+        pieces = take_out(sentence, kept, slots)
+        covered = pieces is not None and claims.support(pieces, slots)
+        covered &= any(r.type not in NAME_TYPES for r in known)
       pair = SentencePair(make(known, previous), text, covered, pieces or ())
       pairs.append(pair)
       previous = text
@@ -135,9 +149,15 @@ def make_examples(
     # What is not covered cannot be written with slots.
     only_covered = options.covered or options.format.slots
     kept = [pair for pair in pairs if pair.covered or not only_covered]
+    encoded = _encode(game, kept, tokenizer, options.format)
+    if options.format.slots:
+      unknown = [(e.targets == tokenizer.unk).sum() for e in encoded]
+      encoded = [
+        e for e, n in zip(encoded, unknown, strict=True) if n <= _UNKNOWN
+      ]
     sentences += len(pairs)
-    uncovered += len(pairs) - len(kept)
-    made += _encode(game, kept, tokenizer, options.format)
+    uncovered += len(pairs) - len(encoded)
+    made += encoded
   fitting = [example for example in made if _fits(example, options)]
   too_long = len(made) - len(fitting)
   return fitting, ExampleReport(sentences, uncovered, too_long)

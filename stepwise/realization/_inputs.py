@@ -13,6 +13,7 @@ from typing import NamedTuple
 from stepwise._errors import InputError
 from stepwise.data import Tokenizer
 from stepwise.extraction import tokenize
+from stepwise.realization._cues import Cues
 from stepwise.rotowire import (
   DATE,
   MATCH,
@@ -40,8 +41,9 @@ class InputFormat:
     context: as in the paper; without it inputs are a third as long.
     slots: values are written by reference. Every entry of the input begins with
       a reserved id, its slot; where a sentence says the entry, the realizer
-      writes the slot, and the value takes its place. So no number can be
-      written that was not read, and no sentence that it learns from has a name.
+      writes the slot, and the value takes its place. What it reads are cues
+      (`stepwise/realization/_cues.py`), and names of teams are all of its
+      context; so it can write no name and no number of its own.
   """
 
   context: bool = True
@@ -76,6 +78,7 @@ class GameInputs:
     }
     self._teams = [team.entity for team in game.teams]
     self._players = {player.entity for player in game.players}
+    self._cues = Cues(game)
 
   def __call__(
     self, sentence: Sequence[Relation], previous: str = ''
@@ -86,6 +89,14 @@ class GameInputs:
       sentence: its part of a plan that `check_plan` accepts.
       previous: the sentence written before, empty for the first.
     """
+    if self._format.slots:
+      entries = self._cues.entries(sentence)
+      texts = self._cues.texts(self.slots(sentence))
+      return SentenceInput(
+        previous='[LATER]' if previous else '[OPENING]',
+        entries=tuple(texts[: len(entries)]),
+        context=tuple(texts[len(entries) :]),
+      )
     return SentenceInput(
       # Training has tokens with spaces between them; what was written may not.
       previous=' '.join(tokenize(previous)),
@@ -99,13 +110,7 @@ class GameInputs:
 
   def slots(self, sentence: Sequence[Relation]) -> tuple[Relation, ...]:
     """What the slots of its input stand for, those of the context last."""
-    return (*sentence, *self.context_relations(sentence))
-
-  def context_relations(
-    self, sentence: Sequence[Relation]
-  ) -> tuple[Relation, ...]:
-    """Entries of the context of a sentence; none if the format has none."""
-    return tuple(entry.relation for entry in self._context(sentence))
+    return (*self._cues.entries(sentence), *self._cues.context(sentence))
 
   def _context(self, sentence: Sequence[Relation]) -> list[Entry]:
     if not self._format.context:

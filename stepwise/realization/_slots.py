@@ -1,73 +1,87 @@
 """Sentences whose values are slots: taken out of texts, and put in again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from stepwise.data import Tokenizer
-from stepwise.extraction import AnnotatedSentence, Number, Place
+from stepwise.extraction import AnnotatedSentence, Place
 from stepwise.realization._words import COMMON, DIGITS
-from stepwise.rotowire import DATE, Game
+from stepwise.rotowire import DATE, FIRST_NAME, SECOND_NAME, Game
 from stepwise.tables import Relation, weekday
 
 # Words, or the number of an entry of the input.
 Piece = str | int
+_TIMES = frozenset({'night', 'evening', 'afternoon'})
+# Counts that `a` or `an` makes one of.
+ONES = {
+  'assist': 'PLAYER-AST',
+  'rebound': 'PLAYER-REB',
+  'board': 'PLAYER-REB',
+  'steal': 'PLAYER-STL',
+  'block': 'PLAYER-BLK',
+  'turnover': 'PLAYER-TO',
+}
 
 
 def take_out(
   sentence: AnnotatedSentence,
   places: Sequence[Place],
-  others: Sequence[Relation] = (),
+  slots: Sequence[Relation],
 ) -> tuple[Piece, ...] | None:
-  """A sentence with slots where it says entries.
+  """A sentence with slots where it says entries, in lower case.
 
   Args:
     sentence: of a summary.
-    places: of its entries; the number of a slot is the place's own.
-    others: entries that follow, such as those of the context; numbers that no
-      place has may be theirs.
+    places: of its entries.
+    slots: what slots stand for, everything once.
 
   Returns:
-    Pieces; None if the sentence has a name or a number that no entry has.
+    Pieces; None if the sentence has a name or a number that no slot has.
   """
+  known = {relation: slot for slot, relation in enumerate(slots)}
   starts: dict[int, tuple[int, list[int]]] = {}
-  for slot, place in enumerate(places):
-    if not place.pronoun:
-      _, slots = starts.setdefault(place.start, (place.end, []))
-      # A number that two entries have is said once.
-      if not slots or _is_name(place):
-        slots.append(slot)
-  for number in _free_numbers(sentence, starts):
-    slot = _slot_of(number, others, len(places))
-    if slot is None:
+  for place in places:
+    if place.pronoun:
+      continue
+    if place.relation not in known:
       return None
-    starts[number.start] = number.end, [slot]
-  named = {m.start for m in sentence.mentions if m.pronoun}
-  return _pieces(sentence.tokens, starts, named)
+    _, said = starts.setdefault(place.start, (place.end, []))
+    # A number that two entries have is said once.
+    if not said or _is_name(place):
+      said.append(known[place.relation])
+  if any(number.start not in starts for number in sentence.numbers):
+    return None
+  dates = {p.end for p in places if p.relation.type == DATE}
+  return _pieces(sentence.tokens, starts, dates)
+
+
+def with_ones(
+  sentence: AnnotatedSentence, places: Sequence[Place], game: Game
+) -> list[Place]:
+  """Places, and those of `an assist` where the table has one."""
+  players = {player.entity for player in game.players}
+  found = list(places)
+  for start, word in enumerate(sentence.tokens[:-1]):
+    noun = sentence.tokens[start + 1]
+    before = [
+      m for m in sentence.mentions if m.entity in players and m.end <= start
+    ]
+    if word.lower() in ('a', 'an') and noun in ONES and before:
+      entity, type = before[-1].entity, ONES[noun]
+      if game.values[entity].get(type) == '1':
+        relation = Relation(entity, '1', type)
+        found.append(Place(start, 0, relation, start + 1))
+  return sorted(found)
 
 
 def _is_name(place: Place) -> bool:
   return not place.relation.value.isdigit()
 
 
-def _free_numbers(
-  sentence: AnnotatedSentence, starts: dict[int, tuple[int, list[int]]]
-) -> list[Number]:
-  return [number for number in sentence.numbers if number.start not in starts]
-
-
-def _slot_of(
-  number: Number, others: Sequence[Relation], first: int
-) -> int | None:
-  for slot, relation in enumerate(others, start=first):
-    if relation.value == str(number.value):
-      return slot
-  return None
-
-
 def _pieces(
   tokens: Sequence[str],
   starts: dict[int, tuple[int, list[int]]],
-  pronouns: set[int],
+  dates: set[int],
 ) -> tuple[Piece, ...] | None:
   pieces: list[Piece] = []
   position = 0
@@ -77,13 +91,15 @@ def _pieces(
       pieces += slots
       continue
     word = tokens[position]
-    is_name = word[:1].isupper() and word not in COMMON
-    if is_name and position and position not in pronouns:
+    if word[:1].isupper() and word not in COMMON and position:
       return None
-    if pieces and isinstance(pieces[-1], str):
-      pieces[-1] += f' {word}'
-    else:
-      pieces.append(word)
+    # When a game was played no table tells.
+    if not (position in dates and word in _TIMES):
+      word = word if word in COMMON else word.lower()
+      if pieces and isinstance(pieces[-1], str):
+        pieces[-1] += f' {word}'
+      else:
+        pieces.append(word)
     position += 1
   return tuple(pieces)
 
@@ -122,34 +138,50 @@ def decode_pieces(
 
 def put_in(
   pieces: Sequence[Piece],
-  entries: Sequence[Relation],
+  slots: Sequence[Relation],
   game: Game,
-  restore: Callable[[str], str] = str,
+  named: Collection[str] = (),
 ) -> str:
   """Words with the values of slots in their places, with single spaces.
 
   Args:
     pieces: words and slots.
-    entries: what slots stand for.
-    game: tells the day of a date.
-    restore: spells words, such as those without capital letters.
+    slots: what slots stand for.
+    game: tells the day of a date, and whose names others have too.
+    named: who was named before; the others are named in full.
   """
-  written = []
+  written, known = [], set(named)
   for index, piece in enumerate(pieces):
     if isinstance(piece, str):
-      written.append(restore(piece))
+      written.append(piece)
       continue
     before = pieces[index - 1] if index else ''
     after = pieces[index + 1] if index + 1 < len(pieces) else ''
-    written.append(_spelled(entries[piece], before, after, game))
+    entry = slots[piece]
+    if entry.type == SECOND_NAME:
+      in_full = isinstance(before, int) and slots[before] == Relation(
+        entry.entity, game.values[entry.entity][FIRST_NAME], FIRST_NAME
+      )
+      if in_full:
+        # The first name was the whole one.
+        continue
+    written.append(_spelled(entry, before, after, game, known))
+    if entry.type in (FIRST_NAME, SECOND_NAME):
+      known.add(entry.entity)
   text = ' '.join(written)
   return text[:1].upper() + text[1:]
 
 
-def _spelled(entry: Relation, before: Piece, after: Piece, game: Game) -> str:
+def _spelled(
+  entry: Relation, before: Piece, after: Piece, game: Game, named: set[str]
+) -> str:
   """A value as people write it: small amounts in words, scores in digits."""
   if entry.type == DATE:
     return weekday(game.date)
+  if entry.type == FIRST_NAME:
+    return entry.entity
+  if entry.type == SECOND_NAME:
+    return _surname(entry, game) if entry.entity in named else entry.entity
   if not entry.value.isdigit() or int(entry.value) >= len(DIGITS):
     return entry.value
   beside = isinstance(before, str) and before.endswith(('-', '(', '/'))
@@ -158,3 +190,10 @@ def _spelled(entry: Relation, before: Piece, after: Piece, game: Game) -> str:
     or after.startswith(('- of', '- for', '/', ')', 'percent', '%'))
   )
   return entry.value if beside or follows else DIGITS[int(entry.value)]
+
+
+def _surname(entry: Relation, game: Game) -> str:
+  """It may be missing, or a name of somebody else as well."""
+  others = (p for p in game.players if p.entity != entry.entity)
+  shared = {name for p in others for name in (p.first_name, p.second_name)}
+  return entry.entity if entry.value in {'N/A', *shared} else entry.value

@@ -1,7 +1,8 @@
 """The template realizer: plain sentences that say what a plan says.
 
 It invents nothing: every number is an entry of the plan, and what it adds in
-words, who plays for whom, who led and how the game went, the table tells.
+words, who plays for whom, who led and how the game went, the table tells. Which
+words are added was chosen on training games, by BLEU.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,6 +81,13 @@ class TemplateRealizer:
     return [_Report(game).write(plan) for game, plan in pairs]
 
 
+def finish_report(
+  game: Game, plan: Plan, texts: Sequence[str | None]
+) -> Sentences:
+  """A report of which somebody else wrote some sentences, None = not this."""
+  return _Report(game).write(plan, texts)
+
+
 Said = Mapping[str, Mapping[str, str]]
 
 
@@ -97,19 +105,36 @@ class _Report:
     self._verb = self._lists = 0
     self._told = False
 
-  def write(self, plan: Plan) -> Sentences:
+  def write(self, plan: Plan, given: Sequence[str | None] = ()) -> Sentences:
     """Texts, empty where one would only repeat what was written.
 
-    How the game went follows its result, or else ends a long report.
+    How the game went follows its result, or else ends a long report. Where a
+    text is `given` for a sentence, it is taken.
     """
     written: list[str] = []
-    for sentence in plan:
+    others = given or [None] * len(plan)
+    for sentence, other in zip(plan, others, strict=True):
       text = self._sentence(sentence)
+      if text or other:
+        text = f'{other or text}{self._after(sentence)}'
       written.append('' if text in written else text)
     places = [place for place, text in enumerate(written) if text]
     if len(places) > _SHORT:
-      written[places[-1]] += f'{self._course_of_game()}{self._closing()}'
+      parts = self._others(), self._closing()
+      written[places[-1]] += f'{self._course_of_game()}{"".join(parts)}'
     return tuple(written)
+
+  def _others(self) -> str:
+    """Who stood out besides, and whose bench."""
+    rebounds, assists = map(self._course.first, ('PLAYER-REB', 'PLAYER-AST'))
+    parts = [self._course.benches()]
+    if rebounds and assists and rebounds != assists:
+      names = [self._player_name(p.entity) for p in (rebounds, assists)]
+      parts.append(
+        f'{names[0]} led all players in rebounds, while {names[1]} handed out '
+        'the most assists of the game.'
+      )
+    return ''.join(f' {part}' for part in parts if part)
 
   def _sentence(self, sentence: Sequence[Relation]) -> str:
     said, clauses = _by_entity(sentence), []
@@ -121,9 +146,12 @@ class _Report:
     clauses = clauses or list(self._clauses(said))
     result = clauses[:1] if self._is_result(said) else []
     texts = [_join_clauses(part) for part in (result, clauses[len(result) :])]
-    written = ' '.join(f'{capital(text)}.' for text in texts if text)
-    course = self._course_of_game() if result else ''
-    return f'{written}{course}' if written else ''
+    return ' '.join(f'{capital(text)}.' for text in texts if text)
+
+  def _after(self, sentence: Sequence[Relation]) -> str:
+    """What follows a sentence: after the result, how the game went."""
+    is_result = self._is_result(_by_entity(sentence))
+    return self._course_of_game() if is_result else ''
 
   def _course_of_game(self) -> str:
     """How the game went, once."""

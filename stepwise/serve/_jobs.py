@@ -23,6 +23,7 @@ from stepwise.planning import bundled_planner, plan_page
 from stepwise.realization import (
   GameReport,
   TemplateRealizer,
+  fuller_plan,
   known_entries,
   render_report,
   write_report,
@@ -273,7 +274,9 @@ def _report_game(asked: Mapping[str, Any], game: Game) -> Prepared:
   ) -> list[GameReport]:
     return [
       write_report(
-        *(game, known_entries(plan, game), TemplateRealizer()), planner=model
+        *(game, fuller_plan(known_entries(plan, game), game)),
+        TemplateRealizer(),
+        planner=model,
       )
       for game, plan in zip(games, plans, strict=True)
     ]

@@ -58,7 +58,7 @@ def test_a_wrong_text_is_warned_of(game, usual, monkeypatch):
   """At d5533f8 the text of a learned realizer came without a word."""
   assert invoke(game, '--plan', usual).stderr == ''
   monkeypatch.setattr(report, '_realizer', lambda *_: Wrong())
-  result = invoke(game, '--plan', usual, '--realizer', 'mini')
+  result = invoke(game, '--plan', usual, '--realizer', 'learned')
   assert result.exit_code == 0
   assert 'planned entries were not found in what wrong wrote' in result.stderr
   assert 'stepwise' not in result.stdout
@@ -190,6 +190,6 @@ def test_without_an_argument_there_is_a_sample():
 
 def test_bad_options(game, tmp_path):
   error = invoke(game, '--realizer', tmp_path / 'absent').exception
-  assert 'neither `template` nor `mini` nor the folder of' in str(error)
+  assert 'neither `template` nor `learned` nor the folder of' in str(error)
   error = invoke(game, '--html', tmp_path / 'absent' / 'page.html').exception
   assert 'no such folder' in str(error)

@@ -91,7 +91,7 @@ def test_notes_go_to_standard_error(tmp_path):
   [
     (('report', 'absent.csv'), 'absent.csv: no such file'),
     (('report', 'SALES', '--index', '1'), '--index is not for tables'),
-    (('report', 'SALES', '--realizer', 'mini'), '--realizer is not for tables'),
+    (('report', 'SALES', '--realizer', 'learned'), '--realizer is not for'),
     (('report', 'SALES', '--model', 'x'), 'tables are planned by `salience`'),
     (('plan', 'SALES', '--greedy'), '--greedy is for trained planners'),
     (('plan', 'SALES', '--json', '--markdown'), 'choose one of them'),

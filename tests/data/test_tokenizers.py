@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepwise._errors import InputError
-from stepwise.data import byte_level_bpe, wordpiece
+from stepwise.data import (
+  byte_level_bpe,
+  load_tokenizer,
+  report_words,
+  wordpiece,
+)
 
 
 @pytest.fixture
@@ -95,6 +100,21 @@ def test_units_are_encoded_independently_and_never_empty(texts):
   together = tokenizer.encode_units(texts)
   assert together == [tokenizer.encode_units([text])[0] for text in texts]
   assert all(together)
+
+
+def test_words_of_reports_are_whole():
+  tokenizer = report_words()
+  assert load_tokenizer('reports') == tokenizer
+  assert tokenizer.pad == 0
+  assert len(tokenizer.slots) == 40
+  text = 'led the way with a game - high'
+  [ids] = tokenizer.encode_units([text])
+  assert tokenizer.decode(ids) == text
+  # No names, no numbers, nothing of other days.
+  for word in ('Lund', '31', 'seven', 'season', 'injury', 'streak', 'Friday'):
+    assert tokenizer.encode_units([word]) == [[tokenizer.unk]]
+  pieces = tokenizer.pieces()
+  assert len(set(pieces)) == tokenizer.vocab_size == len(pieces)
 
 
 def test_tokenizers_can_be_sent_to_other_processes():

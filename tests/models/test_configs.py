@@ -48,7 +48,8 @@ def test_parameters_are_those_of_the_paper(name, counts):
 
 def test_realizers_share_and_tie_their_weights(counts):
   """Tokens, positions, a norm; layers with one cross attention each."""
-  for name in ('realizer', 'realizer_mini', 'realizer_tiny'):
+  sizes = ('', '_mini', '_small', '_tiny')
+  for name in (f'realizer{size}' for size in sizes):
     config = find_config(name)
     h, square = config.embed, config.embed**2 + config.embed
     feed = 2 * h * config.mlp + config.mlp + h

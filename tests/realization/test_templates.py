@@ -44,8 +44,9 @@ def test_a_report(game):
     'Aron Vey Jr. and Deon Abara scored 11 points apiece.',
     'The Comets shot 41 percent from the field.',
     'Milo Quist led the way for the Comets with a team-high 26 points in the '
-    'losing effort. The victory came at home for the Herons, while the Comets '
-    'took the loss on the road.',
+    'losing effort. Vey led all players in rebounds, while Lund handed out the '
+    'most assists of the game. The victory came at home for the Herons, while '
+    'the Comets took the loss on the road.',
   )
 
 

@@ -29,13 +29,16 @@ _LARGEST_WORD = 19
 # Where a number is no amount, by its value.
 _PHRASES = {
   1: ('one of',),
-  3: tuple(
-    f'{three} - {noun}'
-    for three in ('three', '3')
-    for noun in ('point', 'pointer', 'pointers')
+  3: (
+    '3Pt',
+    *(
+      f'{three} - {noun}'
+      for three in ('three', '3')
+      for noun in ('point', 'pointer', 'pointers')
+    ),
   ),
 }
-_SPECIAL = re.compile(r'\[[A-Za-z]+\d*\]|</?[a-z]+>|')
+_SPECIAL = re.compile(r'\[.+\]|</?[a-z]+>|')
 # How byte-level BPE spells a space.
 _SPACE = 'Ġ'
 

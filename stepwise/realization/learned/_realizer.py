@@ -21,31 +21,37 @@ from stepwise.realization._inputs import (
   encode_inputs,
 )
 from stepwise.realization._realizer import Sentences, check_plans
-from stepwise.realization._slots import Piece, decode_pieces, put_in
+from stepwise.realization._slots import decode_pieces
 from stepwise.realization.learned._bundle import load_realizer
+from stepwise.realization.learned._by_reference import ReferenceWriter
 from stepwise.realization.learned._config import PAD, SearchConfig
 from stepwise.realization.learned._numerals import Numerals, NumeralTrie
 from stepwise.realization.learned._search import check_texts, search_texts
 from stepwise.realization.learned._text import (
   join_tokens,
   name_spellings,
-  respell,
   restore_case,
 )
 from stepwise.rotowire import DATE, Game
 from stepwise.tables import Plan, Relation
 
 # The name of the realizer that comes with the package.
-PACKAGED = 'mini'
+PACKAGED = 'learned'
+# Sentences by reference are short, and the longer ones say more.
+_BY_REFERENCE = SearchConfig(beam_size=6, max_tokens=40, length_alpha=1.2)
 # Inputs are padded to a multiple: a new length is a new compilation.
 _LENGTH_STEP = 128
+# Inputs by reference are short.
+_SHORT_STEP = 32
 
 
 @dataclasses.dataclass(frozen=True)
 class LearnedRealizer:
   """A trained encoder-decoder, sentence after sentence, game beside game.
 
-  Every sentence it writes is part of the input of the next.
+  Every sentence it writes is part of the input of the next; with slots no
+  sentence reads another, and what is not true or not complete the templates
+  write instead.
 
   Attributes:
     bundle: the model.
@@ -53,7 +59,7 @@ class LearnedRealizer:
     search: how sentences are searched for.
     confine_numerals: write no numeral that the values it reads do not have;
       with slots there is no other way.
-    batch_size: games written at the same time.
+    batch_size: games written at the same time; with slots, sentences.
     name: of the realizer.
   """
 
@@ -68,6 +74,8 @@ class LearnedRealizer:
     self, games: Sequence[Game], plans: Sequence[Plan]
   ) -> list[Sentences]:
     check_plans(games, plans)
+    if self.format.slots:
+      return self._by_reference(games, plans)
     writers = [
       _Writer(game, plan, self.format)
       for game, plan in zip(games, plans, strict=True)
@@ -78,30 +86,67 @@ class LearnedRealizer:
         self._write(open_ones[start : start + self.batch_size])
     return [tuple(writer.written) for writer in writers]
 
+  def _by_reference(
+    self, games: Sequence[Game], plans: Sequence[Plan]
+  ) -> list[Sentences]:
+    """No sentence reads another, so all are searched for together."""
+    writers = [
+      ReferenceWriter(game, plan, self.format)
+      for game, plan in zip(games, plans, strict=True)
+    ]
+    most, longest = len(self._tokenizer.slots), self.bundle.config.positions
+    open_ones = [
+      (owner, number, ids, slots)
+      for owner, writer in enumerate(writers)
+      for number, given, slots in writer.inputs()
+      if slots <= most
+      for ids in encode_inputs([given], self._tokenizer, slots=True)
+      if len(ids) <= longest
+    ]
+    # Alike lengths together.
+    open_ones.sort(key=lambda each: len(each[2]))
+    found: list[dict[int, Any]] = [{} for _ in writers]
+    for start in range(0, len(open_ones), self.batch_size):
+      part = open_ones[start : start + self.batch_size]
+      empty = self.batch_size - len(part)
+      tries = self._numerals.slot_tries([p[3] for p in part] + [0] * empty)
+      texts = self._found([ids for _, _, ids, _ in part], tries)
+      for (owner, number, *_), pieces in zip(part, texts, strict=True):
+        found[owner][number] = [
+          decode_pieces(ids, self._tokenizer) for ids in pieces
+        ]
+    return [w.write(f) for w, f in zip(writers, found, strict=True)]
+
+  def _found(
+    self, inputs: Sequence[Sequence[int]], tries: NumeralTrie | None
+  ) -> list[list[list[int]]]:
+    """Texts of every input, best first."""
+    step = _SHORT_STEP if self.format.slots else _LENGTH_STEP
+    positions = self.bundle.config.positions
+    padded = _pad(inputs, self.batch_size, positions, step)
+    result = check_texts(self._search(padded, tries))
+    tokens, scores = np.asarray(result.tokens), np.asarray(result.scores)
+    return [
+      [row[row != PAD].tolist() for row in texts[known > -np.inf]]
+      for texts, known, _ in zip(tokens, scores, inputs, strict=False)
+    ]
+
   def _write(self, writers: Sequence['_Writer']) -> None:
     """Adds a sentence to every report."""
     tokenizer = self._tokenizer
-    inputs = encode_inputs(
-      [w.input() for w in writers], tokenizer, slots=self.format.slots
-    )
+    inputs = encode_inputs([w.input() for w in writers], tokenizer)
     for writer, ids in zip(writers, inputs, strict=True):
       _check_length(writer, len(ids), self.bundle.config.positions)
-    padded = _pad(inputs, self.batch_size, self.bundle.config.positions)
-    result = check_texts(self._search(padded, self._tries(writers)))
-    tokens, scores = np.asarray(result.tokens), np.asarray(result.scores)
-    for writer, texts, known in zip(writers, tokens, scores, strict=False):
-      found = [row[row != PAD].tolist() for row in texts[known > -np.inf]]
-      writer.add(found, tokenizer)
+    found = self._found(inputs, self._tries(writers))
+    for writer, texts in zip(writers, found, strict=True):
+      writer.add(texts[0], tokenizer)
 
   def _tries(self, writers: Sequence['_Writer']) -> NumeralTrie | None:
-    """What names and numbers of the next sentences may be."""
-    # Rows that fill up the batch.
-    empty = self.batch_size - len(writers)
-    if self.format.slots:
-      counts = [len(writer.slots()) for writer in writers]
-      return self._numerals.slot_tries([*counts, *[0] * empty])
+    """What numbers of the next sentences may be."""
     if not self.confine_numerals:
       return None
+    # Rows that fill up the batch.
+    empty = self.batch_size - len(writers)
     values = [writer.values() for writer in writers]
     return self._numerals.tries([*values, *[()] * empty])
 
@@ -155,59 +200,38 @@ class _Writer:
       values += [team.values[type] for team in teams for type in TEAM_CONTEXT]
     return values
 
-  def slots(self) -> tuple[Relation, ...]:
-    """What the slots of the next sentence stand for."""
-    return self._inputs.slots(self._next)
-
-  def add(self, texts: Sequence[Sequence[int]], tokenizer: Any) -> None:
-    """Goes on with the best of some sentences, which come best first."""
-    if self._format.slots:
-      self.written.append(self._filled(texts, tokenizer))
-      return
-    text = tokenizer.decode(texts[0]).strip()
+  def add(self, ids: Sequence[int], tokenizer: Any) -> None:
+    """Goes on with a sentence."""
+    text = tokenizer.decode(ids).strip()
     if tokenizer.lowercase:
       so_far = self.plan[: len(self.written) + 1]
       named = {relation.entity for sentence in so_far for relation in sentence}
       text = restore_case(text, name_spellings(self.game, named, tokenizer))
     self.written.append(join_tokens(text))
 
-  def _filled(self, texts: Sequence[Sequence[int]], tokenizer: Any) -> str:
-    """That which says most of its entries, and none of them twice."""
-    entries = self.slots()
-    wanted = {
-      slot for slot, entry in enumerate(self._next) if entry.value.isdigit()
-    }
-
-    def faults(pieces: Sequence[Piece]) -> int:
-      said = [piece for piece in pieces if isinstance(piece, int)]
-      return len(wanted - set(said)) + len(said) - len(set(said))
-
-    found = [decode_pieces(ids, tokenizer) for ids in texts]
-    words = name_spellings(self.game, (), tokenizer)
-    restore = functools.partial(respell, spellings=words)
-    pieces = min(found, key=faults)
-    return join_tokens(
-      put_in(
-        pieces, entries, self.game, restore if tokenizer.lowercase else str
-      )
-    )
-
 
 def open_realizer(
-  name: str | os.PathLike[str], **options: Any
+  name: str | os.PathLike[str], *, beams: int | None = None, **options: Any
 ) -> LearnedRealizer:
-  """The realizer of a bundle; `options` are fields of `LearnedRealizer`.
+  """The realizer of a bundle.
 
-  The one that comes with the package is called `mini`.
+  Args:
+    name: its folder; the one that comes with the package is called `learned`.
+    beams: hypotheses kept; None = as many as suit it.
+    **options: fields of `LearnedRealizer`.
   """
   folder = packaged_realizer() if name == PACKAGED else name
   bundle, format = load_realizer(folder)
+  search = _BY_REFERENCE if format.slots else SearchConfig()
+  if beams:
+    search = dataclasses.replace(search, beam_size=beams)
+  options = {'search': search, **options}
   return LearnedRealizer(bundle, format, name=os.fspath(name), **options)
 
 
 def packaged_realizer() -> Path:
   """The folder of the realizer that comes with the package."""
-  return Path(str(resources.files('stepwise.realization.learned'))) / PACKAGED
+  return Path(str(resources.files('stepwise.realization.learned'))) / 'bundle'
 
 
 def _check_length(writer: _Writer, length: int, positions: int) -> None:
@@ -221,10 +245,10 @@ def _check_length(writer: _Writer, length: int, positions: int) -> None:
 
 
 def _pad(
-  inputs: Sequence[Sequence[int]], batch: int, positions: int
+  inputs: Sequence[Sequence[int]], batch: int, positions: int, step: int
 ) -> Int[np.ndarray, 'batch source']:
   longest = max(map(len, inputs))
-  length = min(-(-longest // _LENGTH_STEP) * _LENGTH_STEP, positions)
+  length = min(-(-longest // step) * step, positions)
   padded = np.full((batch, length), PAD, np.int32)
   for row, ids in enumerate(inputs):
     padded[row, : len(ids)] = ids

@@ -1,0 +1,318 @@
+"""What words without numbers say of a game, checked against its table.
+
+`led`, `off the bench`, `double - double`, `victory`: a sentence whose words the
+table does not support is not written, and not learnt from. Words that no table
+could support are not in the vocabulary at all.
+"""
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import NamedTuple
+
+from stepwise.realization._cues import BOASTS, Cues, count_doubles
+from stepwise.realization._slots import ONES, Piece
+from stepwise.rotowire import DATE, NAME_TYPES, TEAM_CITY, Game, Player
+from stepwise.tables import Relation
+
+# When a game was played no table tells.
+_UNTOLD = frozenset({'night', 'evening'})
+_ORDINALS = ('first', 'second', 'third', 'fourth')
+# Whoever is spoken of won, or lost.
+_WON = frozenset({'victory', 'win', 'winning', 'won'})
+_LOST = frozenset({'loss', 'defeat', 'losing', 'lost', 'fell'})
+# What the winner did to the loser, who is named next.
+_BEAT = frozenset({'defeated', 'beat', 'edged', 'topped', 'downed', 'routed'})
+_BEAT_PAIRS = frozenset(
+  {('took', 'down'), ('knocked', 'off'), ('held', 'off'), ('blew', 'out')}
+)
+# Of two numbers that follow, the first is that of whoever is spoken of.
+_SURPASSED = frozenset({'outscored', 'rebounded', 'outrebounded'})
+_LED = frozenset(
+  {'led', 'lead', 'leading', 'paced', 'pacing', 'spearheaded', 'scorer'}
+)
+_BENCH = frozenset({'bench', 'reserve', 'reserves', 'unit'})
+_STARTED = frozenset({'starting', 'starter', 'started'})
+_SIDES = {
+  **dict.fromkeys(('host', 'home', 'hosts'), 'home'),
+  **dict.fromkeys(('visiting', 'visitors', 'road'), 'away'),
+}
+# What only a number may stand before.
+_COUNTED = frozenset(
+  {
+    *ONES,
+    *(f'{noun}s' for noun in ONES),
+    *('points', 'minutes', 'percent', 'boards', 'dimes', 'blocked'),
+  }
+)
+_HE = frozenset({'he', 'his', 'him', 'himself'})
+_THEY = frozenset({'they', 'their', 'them', 'it', 'its'})
+
+
+class _Word(NamedTuple):
+  """A word, or the entry of a slot."""
+
+  text: str
+  entry: Relation | None
+
+
+class Claims:
+  """Checks sentences about one game."""
+
+  def __init__(self, game: Game):
+    self._game = game
+    self._cues = Cues(game)
+    self._course = self._cues.course
+    self._teams = {team.entity: team for team in game.teams}
+    self._players = {player.entity: player for player in game.players}
+
+  def support(self, pieces: Sequence[Piece], slots: Sequence[Relation]) -> bool:
+    """Whether the table supports the words of a sentence.
+
+    Args:
+      pieces: words and slots.
+      slots: what slots stand for.
+    """
+    if self._course.winner is None:
+      return False
+    reading = _Reading(_words(pieces, slots))
+    return (
+      all(
+        check(reading, place)
+        for place, word in enumerate(reading.words)
+        if word.entry is None
+        for check in self._checks(word.text)
+      )
+      and self._places(reading)
+      and _is_well_formed(reading)
+    )
+
+  def _checks(self, word: str) -> Iterator[Callable[['_Reading', int], bool]]:
+    if word in _UNTOLD:
+      yield lambda *_: False
+    if word in ('double', 'triple'):
+      yield self._double
+    if word in _BENCH:
+      yield self._from_bench
+    if word in _STARTED:
+      yield self._starts
+    if word in _LED:
+      yield self._leads
+    if word == 'high':
+      yield self._high
+    if word in _WON or word in _LOST:
+      yield self._outcome
+    if word in _BEAT or word in {first for first, _ in _BEAT_PAIRS}:
+      yield self._beats
+    if word in _SURPASSED:
+      yield self._surpasses
+    if word in _SIDES:
+      yield self._side
+    if word in _ORDINALS:
+      yield self._quarter
+    if word in ('a', 'an'):
+      yield _is_no_count
+    if word == 'three':
+      yield lambda r, i: r.texts(i + 1, 2)[:1] == ['-']
+    if word in _HE:
+      yield lambda r, i: r.before(i, self._players) is not None
+    if word in _THEY:
+      yield lambda r, i: r.before(i, self._teams) is not None
+
+  def _double(self, reading: '_Reading', place: int) -> bool:
+    """`double - double`, `triple - double`, `double figures`."""
+    player = self._subject(reading, place)
+    if player is None:
+      return False
+    follows = reading.texts(place + 1, 2)
+    before = reading.texts(place - 2, 2)
+    if before[-1:] == ['-'] and before[:1] in (['double'], ['triple']):
+      return True
+    if follows == ['-', 'double']:
+      least = 2 if reading.words[place].text == 'double' else 3
+      return count_doubles(player.values) >= least
+    points = player.values.get('PLAYER-PTS', '')
+    return follows[:1] == ['figures'] and points.isdecimal() and int(points) > 9
+
+  def _from_bench(self, reading: '_Reading', place: int) -> bool:
+    player = self._subject(reading, place)
+    return player is not None and self._course.from_bench(player)
+
+  def _starts(self, reading: '_Reading', place: int) -> bool:
+    player = self._subject(reading, place)
+    return player is not None and not self._course.from_bench(player)
+
+  def _leads(self, reading: '_Reading', place: int) -> bool:
+    """Nobody of the team scored as many, or none who came from the bench."""
+    by = reading.texts(place + 1, 1) == ['by']
+    named = reading.after if by else reading.before
+    entity = named(place, self._players) or reading.after(place, self._players)
+    if entity is None:
+      return False
+    told = {w.entry.type for w in reading.words if w.entry}
+    if 'PLAYER-PTS' not in told:
+      return False
+    player = self._players[entity]
+    if set(reading.texts(place + 1, 4)) & _BENCH:
+      return self._course.leads_bench(player)
+    return self._course.leads_team(player)
+
+  def _high(self, reading: '_Reading', place: int) -> bool:
+    """`a game - high 31`, `a team - high 31`; `the high - point man`."""
+    before, follows = reading.texts(place - 2, 2), reading.texts(place + 1, 2)
+    if follows == ['-', 'point']:
+      player = self._subject(reading, place)
+      return player is not None and self._course.leads_team(player)
+    number = reading.number(place)
+    if number is None or before[-1:] != ['-'] or number.type not in BOASTS:
+      return False
+    player = self._players[number.entity]
+    if before[:1] == ['game']:
+      return self._cues.is_most(player, number.type, self._game.players)
+    mates = self._cues.mates(player)
+    return before[:1] == ['team'] and self._cues.is_most(
+      player, number.type, mates
+    )
+
+  def _outcome(self, reading: '_Reading', place: int) -> bool:
+    entity = reading.before(place) or reading.after(place)
+    if entity is None:
+      return False
+    lost = self._course.lost(self._team_of(entity))
+    return lost == (reading.words[place].text in _LOST)
+
+  def _beats(self, reading: '_Reading', place: int) -> bool:
+    word = reading.words[place].text
+    pairs = [pair for pair in _BEAT_PAIRS if pair[0] == word]
+    if pairs and (word, *reading.texts(place + 1, 1)) not in pairs:
+      # `knocked down shots` is another matter.
+      return word == 'knocked'
+    team = reading.before(place, self._teams)
+    other = reading.after(place, self._teams)
+    if team is None or other is None:
+      return False
+    return self._course.lost(other) and not self._course.lost(team)
+
+  def _surpasses(self, reading: '_Reading', place: int) -> bool:
+    team = reading.before(place, self._teams)
+    entries = [
+      word.entry
+      for word in reading.words[place:]
+      if word.entry and word.entry.type not in NAME_TYPES
+    ][:2]
+    if team is None or len(entries) < 2:
+      return False
+    own, other = entries
+    return (
+      own.entity == team != other.entity
+      and own.type == other.type
+      and int(own.value) > int(other.value)
+    )
+
+  def _side(self, reading: '_Reading', place: int) -> bool:
+    after = reading.words[place + 1 : place + 2]
+    entity = after[0].entry.entity if after and after[0].entry else None
+    entity = entity or reading.before(place) or reading.after(place)
+    if entity is None or entity not in self._known:
+      return False
+    side = self._teams[self._team_of(entity)].values['TEAM-SIDE']
+    return side == _SIDES[reading.words[place].text]
+
+  def _quarter(self, reading: '_Reading', place: int) -> bool:
+    word, follows = reading.words[place].text, reading.texts(place + 1, 1)
+    if follows == ['unit'] and word == 'second':
+      return True
+    number = _ORDINALS.index(word) + 1
+    told = {w.entry.type for w in reading.words if w.entry}
+    return follows == ['quarter'] and f'TEAM-PTS_QTR{number}' in told
+
+  def _places(self, reading: '_Reading') -> bool:
+    """`in Boston`: where the home team is, and only there."""
+    for place, word in enumerate(reading.words):
+      entry = word.entry
+      if entry and entry.type == TEAM_CITY and place:
+        at = reading.words[place - 1].text in ('in', 'at')
+        if at and self._teams[entry.entity].values['TEAM-SIDE'] != 'home':
+          return False
+    return True
+
+  def _subject(self, reading: '_Reading', place: int) -> Player | None:
+    """The player whom words speak of: named last before, or else next."""
+    found = reading.before(place, self._players)
+    found = found or reading.after(place, self._players)
+    return self._players[found] if found else None
+
+  @property
+  def _known(self) -> set[str]:
+    return {*self._teams, *self._players}
+
+  def _team_of(self, entity: str) -> str:
+    player = self._players.get(entity)
+    return player.team if player else entity
+
+
+class _Reading:
+  """The words of a sentence, and who was named where."""
+
+  def __init__(self, words: Sequence[_Word]):
+    self.words = words
+
+  def texts(self, start: int, count: int) -> list[str]:
+    start = max(start, 0)
+    return [word.text for word in self.words[start : start + count]]
+
+  def before(
+    self, place: int, among: Container[str] | None = None
+  ) -> str | None:
+    return self._first(reversed(self.words[:place]), among)
+
+  def after(
+    self, place: int, among: Container[str] | None = None
+  ) -> str | None:
+    return self._first(iter(self.words[place:]), among)
+
+  def number(self, place: int) -> Relation | None:
+    """The entry right after a word."""
+    following = self.words[place + 1 : place + 2]
+    return following[0].entry if following else None
+
+  def _first(
+    self, words: Iterator[_Word], among: Container[str] | None
+  ) -> str | None:
+    for word in words:
+      entry = word.entry
+      if entry is None or entry.type not in NAME_TYPES - {DATE}:
+        continue
+      if among is None or entry.entity in among:
+        return entry.entity
+    return None
+
+
+def _words(pieces: Sequence[Piece], slots: Sequence[Relation]) -> list[_Word]:
+  words = []
+  for piece in pieces:
+    if isinstance(piece, int):
+      words.append(_Word('', slots[piece]))
+    else:
+      words += [_Word(text, None) for text in piece.split()]
+  return words
+
+
+def _is_well_formed(reading: _Reading) -> bool:
+  """No name where a number should be, brackets in pairs, one bench."""
+  texts = [word.text for word in reading.words if word.text in ('(', ')')]
+  if texts != ['(', ')'] * (len(texts) // 2):
+    return False
+  pairs = zip(reading.words, reading.words[1:], strict=False)
+  names = (
+    word.entry is not None
+    and word.entry.type in NAME_TYPES
+    and following.text in _COUNTED
+    for word, following in pairs
+  )
+  benches = sum(word.text in _BENCH for word in reading.words)
+  return not any(names) and benches < 2
+
+
+def _is_no_count(reading: _Reading, place: int) -> bool:
+  """`an assist` is a number that is no slot."""
+  following = reading.texts(place + 1, 2)
+  return not any(word in ONES or word == 'blocked' for word in following)
