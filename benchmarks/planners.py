@@ -6,8 +6,9 @@ interval is that of the mean over seeds, by 1000 resamples of the games; two
 systems differ if the interval of their difference on the same resamples
 excludes 0.
 
-  stepwise bench planners valid.json.zst --references roto-gold-val.h5-tuples.txt \
-    --skip 214 'HiBERT=h0.jsonl,h1.jsonl,h2.jsonl' 'frequent entries=f.jsonl'
+  stepwise bench planners valid.json.zst --skip 214 \
+    --references roto-gold-val.h5-tuples.txt \
+    'HiBERT=h0.jsonl,h1.jsonl,h2.jsonl' 'frequent entries=f.jsonl'
 """
 
 import argparse
@@ -67,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
   if options.json:
     _harness.write_json(options.json, report)
   for name, row in report['systems'].items():
-    print(name, {key: row[key] for key in ('CS F1', 'CO')})
+    numbers = (f'{column} {row[column]["mean"]:.2f}' for column in COLUMNS)
+    print(f'{name}: {", ".join(numbers)}')
 
 
 def describe(
@@ -80,7 +82,7 @@ def describe(
     rows[name] = {
       column: {
         'mean': float(whole[:, i].mean()),
-        'interval': _interval(drawn[:, i]),
+        **_interval(drawn[:, i]),
         'seeds': whole[:, i].tolist(),
       }
       for i, column in enumerate(COLUMNS)
@@ -101,11 +103,11 @@ def compare(
   for first, second in combinations(counts, 2):
     row: dict[str, Any] = {'first': first, 'second': second}
     for i, column in enumerate(COLUMNS[:4]):
-      low, high = _interval(drawn[first][:, i] - drawn[second][:, i])
+      bounds = _interval(drawn[first][:, i] - drawn[second][:, i])
       row[column] = {
         'mean': float(means[first][i] - means[second][i]),
-        'interval': [low, high],
-        'differs': low > 0 or high < 0,
+        **bounds,
+        'differs': bounds['low'] > 0 or bounds['high'] < 0,
       }
     rows.append(row)
   return rows
@@ -132,8 +134,9 @@ def _resampled(
   return scores(means).mean(axis=0)
 
 
-def _interval(values: Float[np.ndarray, ' samples']) -> list[float]:
-  return [float(v) for v in np.percentile(values, [2.5, 97.5])]
+def _interval(values: Float[np.ndarray, ' samples']) -> dict[str, float]:
+  low, high = np.percentile(values, [2.5, 97.5])
+  return {'low': float(low), 'high': float(high)}
 
 
 def _read(path: Path, games: Sequence[Game], places: range) -> ReadOutputs:

@@ -139,25 +139,35 @@ def _mini_lm() -> TransformerConfig:
   )
 
 
-def _small_planner(embed: int, mlp: int, layers: int) -> 'HiBERTConfig':
+def _small_planner(
+  embed: int,
+  mlp: int,
+  layers: int,
+  *,
+  heads: int = 4,
+  sentence_layers: int = 1,
+  max_unit_tokens: int = 24,
+  from_end: bool = False,
+) -> 'HiBERTConfig':
   """Entries are a few words each: one layer reads them, `layers` the table."""
   return HiBERTConfig(
     HierarchicalConfig(
       TransformerConfig(
         vocab=30522,
         embed=embed,
-        heads=4,
+        heads=heads,
         mlp=mlp,
-        layers=1,
+        layers=sentence_layers,
         positions=32,
         activation='gelu_tanh',
       ),
       document_layers=layers,
       summary_positions=256,
       pooling='mean',
+      from_end=from_end,
     ),
     first_token=101,
-    max_unit_tokens=24,
+    max_unit_tokens=max_unit_tokens,
     begin_unit=2,
   )
 
@@ -186,6 +196,16 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
   # Planners that a CPU can train, on the short table with roles.
   'hibert_rotowire_mini': _small_planner(embed=128, mlp=256, layers=2),
   'hibert_rotowire_tiny': _small_planner(embed=64, mlp=128, layers=1),
+  # The paper's layers, 2 + 4, on its sentences of a shorter table.
+  'hibert_rotowire_small': _small_planner(
+    embed=32,
+    mlp=64,
+    layers=4,
+    heads=2,
+    sentence_layers=2,
+    max_unit_tokens=20,
+    from_end=True,
+  ),
   # A sentence encoder that public MiniLM weights fit.
   'hibert_mini': HiBERTConfig(
     HierarchicalConfig(
