@@ -13,7 +13,7 @@ from typing import Any
 
 from docs.blocks import ROOT, markdown_files
 from stepwise.evaluation import ContentSelection
-from stepwise.extraction import SystemRow, systems_table
+from stepwise.extraction import SystemRow, published_systems, systems_table
 
 RESULTS = ROOT / 'benchmarks' / 'results'
 _ROUGE = ('rouge1', 'rouge2', 'rougeLsum')
@@ -42,6 +42,7 @@ _SCORED = {
   'reports.txt': '**`stepwise report`**',
   'plans.jsonl': 'its plans, `stepwise plan`',
 }
+_FREQUENT = 'frequent entries'
 _REALIZERS = {
   'mini, numerals confined': '`mini`, numerals confined',
   'mini, numerals free': '`mini`, numerals free',
@@ -184,6 +185,44 @@ def planner() -> str:
   return table(['', 'CS F1', 'CO'], rows)
 
 
+def planners() -> str:
+  """Planning only by the strict metric: seeds, intervals, paired tests."""
+  report = load('rotowire_planners')
+  over_frequent = {}
+  for row in report['differences']:
+    if row['second'] == _FREQUENT:
+      over_frequent[row['first']] = row['CS F1']
+    elif row['first'] == _FREQUENT:
+      over_frequent[row['second']] = _opposite(row['CS F1'])
+  rows = []
+  for name, scores in report['systems'].items():
+    gain = over_frequent.get(name)
+    rows.append(
+      [
+        name,
+        f'{scores["CS P"]["mean"]:.2f}',
+        f'{scores["CS R"]["mean"]:.2f}',
+        interval(scores['CS F1']),
+        ' / '.join(f'{seed:.2f}' for seed in scores['CS F1']['seeds']),
+        interval(scores['CO']),
+        '' if gain is None else interval(gain, '+'),
+      ]
+    )
+  for row in published_systems('valid'):
+    if row.cs is not None and row.system.endswith(', plans'):
+      cs = (row.cs.precision, row.cs.recall, row.cs.f1)
+      name = f'{row.system}, all 727 games'
+      rows.append([name, *(f'{score:.2f}' for score in cs), '', '', ''])
+  head = ['', 'CS P', 'CS R', 'CS F1', 'by seed', 'CO', 'over frequent entries']
+  return table(head, rows)
+
+
+def _opposite(difference: Mapping[str, float]) -> dict[str, float]:
+  """Second minus first."""
+  ends = {'mean': 'mean', 'low': 'high', 'high': 'low'}
+  return {end: -difference[other] for end, other in ends.items()}
+
+
 def extractors() -> str:
   """Learned extractors and `lookup` against distant labels."""
   rows = [
@@ -254,8 +293,8 @@ def kinds() -> str:
 TABLES: dict[str, Callable[[], str]] = {
   function.__name__: function
   for function in (
-    *(summarizer, twins, baselines, planner, extractors, realizer, reports),
-    kinds,
+    *(summarizer, twins, baselines, planner, planners, extractors),
+    *(realizer, reports, kinds),
   )
 }
 _PLACE = re.compile(r'(<!-- results: (\w+) -->\n).*?(<!-- end -->)', re.S)

@@ -28,6 +28,7 @@ from tests.training.runs import write_records
 GIN = Path(__file__).parents[1] / 'gin'
 ROWS = sorted((GIN / 'cnn_dailymail').glob('*.gin'))
 PLANNERS = sorted((GIN / 'rotowire').glob('stepwise_*.gin'))
+SMALL_PLANNERS = sorted((GIN / 'rotowire' / 'small').glob('*.gin'))
 REALIZERS = sorted((GIN / 'rotowire').glob('realizer*.gin'))
 MODELS = sorted((GIN / 'models').glob('*.gin'))
 TINY = sorted(GIN.glob('*.gin'))
@@ -96,6 +97,27 @@ def test_planners_read_tables(path):
   assert config.input.examples == steps
 
 
+@pytest.mark.parametrize('path', SMALL_PLANNERS, ids=name)
+def test_small_planners_learn_all_steps_of_a_plan_from_one_reading(path):
+  config = load_gin(TrainConfig, [path], FILES)
+  model = resolve_model(config.model)
+  decode = config.evaluation.predict.decode
+  assert decode.never == (model.begin_unit,) == (2,)
+  assert decode.beam_size == 1 and decode.stop_unit == 1
+  assert config.input.examples == 'all' and config.drawn_steps
+  assert decode.max_units <= model.limits.plan
+  text = ' '.join(path.read_text().split())
+  assert f'{count_params(config.model.name):,} ' in text
+
+
+def test_the_small_hibert_has_the_papers_layers_and_no_order_of_entries():
+  sizes = CONFIGS['hibert_rotowire_small'].encoder
+  paper = CONFIGS['hibert_rotowire'].encoder
+  assert sizes.sentence.layers == paper.sentence.layers == 2
+  assert sizes.document_layers == paper.document_layers == 4
+  assert sizes.document_positions == paper.document_positions == 0
+
+
 PAPER_SIZE = [
   path
   for path in ROWS + PLANNERS + REALIZERS
@@ -132,7 +154,9 @@ def test_model_files_name_a_configuration(path):
   resolve_model(spec)
 
 
-@pytest.mark.parametrize('path', ROWS + PLANNERS + REALIZERS + TINY, ids=name)
+@pytest.mark.parametrize(
+  'path', ROWS + PLANNERS + SMALL_PLANNERS + REALIZERS + TINY, ids=name
+)
 @pytest.mark.parametrize('missing', ['TRAIN', 'VALIDATION'])
 def test_required_values_fail_loudly(path, missing):
   given = [file for file in FILES if not file.startswith(missing)]

@@ -12,7 +12,12 @@ from stepwise.extraction._comparison import (
   published_systems,
   systems_table,
 )
-from stepwise.extraction._evaluate import RotowireScores, evaluate_outputs
+from stepwise.extraction._evaluate import (
+  ReadOutputs,
+  RotowireScores,
+  evaluate_outputs,
+  read_relations,
+)
 from stepwise.extraction._extractors import (
   EXTRACTORS,
   Extractor,
@@ -40,7 +45,7 @@ from stepwise.extraction._statistics import (
   PlanStatistics,
   plan_statistics,
 )
-from stepwise.extraction._strict import Matched, strict_scores
+from stepwise.extraction._strict import Matched, strict_counts, strict_scores
 from stepwise.extraction._text import (
   Number,
   find_numbers,
@@ -64,6 +69,7 @@ __all__ = [
   'Outputs',
   'Place',
   'PlanStatistics',
+  'ReadOutputs',
   'RotowireScores',
   'SystemRow',
   'compare_systems',
@@ -82,10 +88,12 @@ __all__ = [
   'planned_sentences',
   'published_systems',
   'read_outputs',
+  'read_relations',
   'read_sentences',
   'sentence_tokens',
   'stated_relations',
   'stated_strings',
+  'strict_counts',
   'strict_scores',
   'systems_table',
   'tokenize',

@@ -13,6 +13,9 @@ games count.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Float
+
 from stepwise._extras import needs
 from stepwise.evaluation import ContentSelection
 from stepwise.extraction._text import parse_number
@@ -42,6 +45,34 @@ class Matched:
   co: float
 
 
+def strict_counts(
+  predictions: Sequence[Sequence[Relation]],
+  references: Sequence[Sequence[Relation]],
+  *,
+  words_as_digits: bool = True,
+) -> Float[np.ndarray, 'games 4']:
+  """What strict scores of any of the games are made of.
+
+  Columns: relations that are in both, relations of the prediction, those of the
+  reference, and the content ordering of the game in percent.
+  """
+  amount: Callable[[str], str] = _digits if words_as_digits else str
+  texts, truths = (
+    [_distinct(_with_amounts(relations, amount)) for relations in side]
+    for side in (predictions, references)
+  )
+  rows = [
+    (
+      sum(any(_matches(r, other) for other in truth) for r in text),
+      len(text),
+      len(truth),
+      _ordering(text, truth),
+    )
+    for text, truth in zip(texts, truths, strict=True)
+  ]
+  return np.array(rows, float).reshape(-1, 4)
+
+
 def strict_scores(
   predictions: Sequence[Sequence[Relation]],
   references: Sequence[Sequence[Relation]],
@@ -49,23 +80,15 @@ def strict_scores(
   words_as_digits: bool = True,
 ) -> Matched:
   """Scores of relations as strings, one sequence a game on both sides."""
-  amount: Callable[[str], str] = _digits if words_as_digits else str
-  texts, truths = (
-    [_distinct(_with_amounts(relations, amount)) for relations in side]
-    for side in (predictions, references)
+  counts = strict_counts(
+    predictions, references, words_as_digits=words_as_digits
   )
-  pairs = list(zip(texts, truths, strict=True))
-  shared = sum(
-    any(_matches(relation, other) for other in truth)
-    for text, truth in pairs
-    for relation in text
-  )
-  precision = 100 * shared / max(sum(map(len, texts)), 1)
-  recall = 100 * shared / max(sum(map(len, truths)), 1)
+  shared, stated, wanted, order = counts.sum(axis=0).tolist()
+  precision = 100 * shared / max(stated, 1)
+  recall = 100 * shared / max(wanted, 1)
   f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
-  orders = [_ordering(text, truth) for text, truth in pairs]
   return Matched(
-    ContentSelection(precision, recall, f1), sum(orders) / len(orders)
+    ContentSelection(precision, recall, f1), order / max(len(counts), 1)
   )
 
 

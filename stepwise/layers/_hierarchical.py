@@ -52,6 +52,9 @@ class HierarchicalConfig:
   pooling: Literal['first', 'mean'] = 'first'
   # Tokens of running text that are read together; 0 = unit by unit.
   window: int = 0
+  # Summary positions are counted from the last choice back: what was chosen
+  # last has the same position in every plan, however long.
+  from_end: bool = False
 
   def __post_init__(self) -> None:
     if not 0 <= self.window <= self.sentence.positions:
@@ -220,7 +223,11 @@ class HierarchicalEncoder(nn.Module):
     if plan is None:
       return None, None
     chosen = gather_units(memory.units, plan)
-    states = add_positions('plan slots', chosen, self.summary_position)
+    if self.config.from_end:
+      check_positions('plan slots', plan.shape[1], self.summary_position.rows)
+      states = chosen + self.summary_position(places_from_end(plan))
+    else:
+      states = add_positions('plan slots', chosen, self.summary_position)
     return self._input(states, deterministic), key_mask(plan >= 0)
 
   def _input(
@@ -256,6 +263,14 @@ def add_positions(
 ) -> Float[Array, 'batch length embed']:
   check_positions(what, states.shape[1], table.rows)
   return states + table(jnp.arange(states.shape[1]))[None]
+
+
+def places_from_end(
+  plan: Int[Array, 'batch steps'],
+) -> Int[Array, 'batch steps']:
+  """0 for the last filled slot, 1 for the one before it; 0 in empty slots."""
+  count = (plan >= 0).sum(axis=1, keepdims=True)
+  return jnp.maximum(count - 1 - jnp.arange(plan.shape[1])[None], 0)
 
 
 def gather_units(

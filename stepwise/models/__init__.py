@@ -37,6 +37,7 @@ from stepwise.models._losses import (
   LossSums,
   cross_entropy,
   extractive_loss,
+  rest_shares,
   step_contexts,
   stepwise_loss,
 )
@@ -107,6 +108,7 @@ __all__ = [
   'pool_units',
   'prefix_loss',
   'register_model',
+  'rest_shares',
   'step_contexts',
   'stepwise_loss',
   'stored_name',

@@ -164,21 +164,26 @@ class ModelConfig:
     module: nn.Module,
     *,
     positive_weight: float = 1.0,
-    sample: bool = False,
+    sample: int = 0,
+    rest_share: float = 0.0,
   ) -> Loss:
     """What training minimises.
 
     Args:
       module: built from this configuration.
       positive_weight: of units of the oracle, if the model is not stepwise.
-      sample: learn one step of every document, drawn at random, if it is.
+      sample: learn so many steps of every document, drawn at random, if it
+        is; 0 = all.
+      rest_share: of a step's probability, what later units share, if it is.
     """
     if not self.stepwise or self.begin_unit is None:
       return functools.partial(
         extractive_loss, module, positive_weight=positive_weight
       )
     never = (self.begin_unit,)
-    return functools.partial(stepwise_loss, module, never=never, sample=sample)
+    return functools.partial(
+      stepwise_loss, module, never=never, sample=sample, rest_share=rest_share
+    )
 
   def twin(self) -> 'ModelConfig':
     """The non-stepwise twin: the same body, without a plan."""

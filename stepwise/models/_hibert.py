@@ -25,7 +25,7 @@ from stepwise.models._config import (
   check_unit_tokens,
   replace_settings,
 )
-from stepwise.models._losses import LossSums, stepwise_loss
+from stepwise.models._losses import LossSums
 from stepwise.models._plan_value import (
   PlanValue,
   PlanValueConfig,
@@ -103,29 +103,15 @@ class HiBERTConfig(ModelConfig):
   def build(self) -> 'HiBERT':
     return HiBERT(self)
 
-  def loss(
-    self,
-    module: nn.Module,
-    *,
-    positive_weight: float = 1.0,
-    sample: bool = False,
-  ) -> Loss:
+  def loss(self, module: nn.Module, **settings: Any) -> Loss:
     """With a value, what whole plans are worth is learnt with the steps."""
-    loss = super().loss(module, positive_weight=positive_weight, sample=sample)
+    loss = super().loss(module, **settings)
     if self.values_plans is None:
       return loss
 
     def valued(params: Any, batch: Batch, rng: Array | None = None) -> LossSums:
       also = functools.partial(_value_loss, module, batch)
-      return stepwise_loss(
-        module,
-        params,
-        batch,
-        rng,
-        never=(self.begin_unit,),
-        sample=sample,
-        also=also,
-      )
+      return loss(params, batch, rng, also=also)
 
     return valued
 
@@ -172,25 +158,35 @@ def _mini_lm() -> TransformerConfig:
   )
 
 
-def _small_planner(embed: int, mlp: int, layers: int) -> 'HiBERTConfig':
+def _small_planner(
+  embed: int,
+  mlp: int,
+  layers: int,
+  *,
+  heads: int = 4,
+  sentence_layers: int = 1,
+  max_unit_tokens: int = 24,
+  from_end: bool = False,
+) -> 'HiBERTConfig':
   """Entries are a few words each: one layer reads them, `layers` the table."""
   return HiBERTConfig(
     HierarchicalConfig(
       TransformerConfig(
         vocab=30522,
         embed=embed,
-        heads=4,
+        heads=heads,
         mlp=mlp,
-        layers=1,
+        layers=sentence_layers,
         positions=32,
         activation='gelu_tanh',
       ),
       document_layers=layers,
       summary_positions=256,
       pooling='mean',
+      from_end=from_end,
     ),
     first_token=101,
-    max_unit_tokens=24,
+    max_unit_tokens=max_unit_tokens,
     begin_unit=2,
   )
 
@@ -234,6 +230,16 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
   # Planners that a CPU can train, on the short table with roles.
   'hibert_rotowire_mini': _small_planner(embed=128, mlp=256, layers=2),
   'hibert_rotowire_tiny': _small_planner(embed=64, mlp=128, layers=1),
+  # The paper's layers, 2 + 4, on its sentences of a shorter table.
+  'hibert_rotowire_small': _small_planner(
+    embed=32,
+    mlp=64,
+    layers=4,
+    heads=2,
+    sentence_layers=2,
+    max_unit_tokens=20,
+    from_end=True,
+  ),
   # A sentence encoder that public MiniLM weights fit.
   'hibert_mini': HiBERTConfig(
     HierarchicalConfig(

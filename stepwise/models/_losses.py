@@ -37,7 +37,8 @@ def stepwise_loss(
   rng: Array | None = None,
   *,
   never: tuple[int, ...] = (),
-  sample: bool = False,
+  sample: int = 0,
+  rest_share: float = 0.0,
   also: Callable[[Any, Any], Float[Array, '']] | None = None,
 ) -> LossSums:
   """Cross entropy of the next unit at every step, with teacher forcing.
@@ -51,7 +52,9 @@ def stepwise_loss(
     batch: documents with plans and targets.
     rng: of dropout (and of sampling); None = no dropout.
     never: units that have no share of the softmax.
-    sample: one step of every document, drawn at random, instead of all.
+    sample: so many steps of every document, drawn at random; 0 = all.
+    rest_share: what of a step's probability the units share that are still to
+      come, see `rest_shares`; the units up to the last of `never` are special.
     also: what else is learnt from what the model has read: parameters and
       memory in, a sum of losses out.
 
@@ -60,13 +63,16 @@ def stepwise_loss(
   """
   if batch.plan is None or batch.targets is None:
     raise InputError('a batch without plan or targets has nothing to learn.')
+  if rest_share and batch.gains is not None:
+    raise InputError('a batch with gains is learnt from them: no rest_share.')
   targets, gains = batch.targets, batch.gains
   contexts = step_contexts(batch.plan, targets)
+  step = jnp.broadcast_to(jnp.arange(targets.shape[1])[None], targets.shape)
   if sample:
     if rng is None:
-      raise InputError('rng is missing: it draws the sampled step.')
+      raise InputError('rng is missing: it draws the sampled steps.')
     rng, step_rng = jax.random.split(rng)
-    step = _sample_step(step_rng, targets)
+    step = _sample_steps(step_rng, targets, sample)
     targets, contexts = take(targets, step), take(contexts, step)
     gains = None if gains is None else take(gains, step)
   encode_rng, score_rng = _split(rng)
@@ -77,10 +83,16 @@ def stepwise_loss(
   logits = _apply(model, params, score_rng, 'score', rows, context)
   logits = logits.reshape(*targets.shape, -1)
   candidates = _candidates(batch.valid, never)
-  if gains is None:
+  if gains is not None:
+    wanted = gain_shares(gains, contexts, candidates)
+  elif rest_share:
+    units, special = candidates.shape[1], max(never, default=-1) + 1
+    wanted = rest_shares(batch.targets, step, units, rest_share, special)
+  else:
+    wanted = None
+  if wanted is None:
     sums = cross_entropy(logits, targets, candidates)
   else:
-    wanted = gain_shares(gains, contexts, candidates)
     sums = soft_cross_entropy(logits, wanted, targets, candidates)
   if also is None:
     return sums
@@ -180,6 +192,35 @@ def gain_shares(
   return jax.nn.softmax(sharpness * scaled, where=open_)
 
 
+def rest_shares(
+  targets: Int[Array, 'batch targets'],
+  step: Int[Array, 'batch steps'],
+  units: int,
+  share: float,
+  special: int = 0,
+) -> Float[Array, 'batch steps units']:
+  """What every unit deserves of some steps: the target, and what follows it.
+
+    (1 - share) [unit = targets[step]] + share [unit in rest] / |rest|
+
+  where the rest is `targets[step:]` as a set, its first `special` units left
+  out. A model that learns the first term alone spreads the probability of an
+  entry over all steps where it may come: a stop that may come at one step only
+  then looks better than any of them, and greedy plans end too early. The second
+  term does not ask when. If nothing is left to say, the target has it all.
+  """
+  every = jnp.arange(units)[None, None]
+  place = jnp.arange(targets.shape[1])[None, :, None]
+  last = jnp.where(targets[..., None] == every, place, -1).max(axis=1)
+  rest = (last[:, None] >= step[..., None]) & (every >= special)
+  count = rest.sum(axis=2, keepdims=True)
+  share_of_rest = jnp.where(count > 0, share, 0.0)
+  chosen = take(targets, step)[..., None] == every
+  return (1 - share_of_rest) * chosen + share_of_rest * rest / jnp.maximum(
+    count, 1
+  )
+
+
 def soft_cross_entropy(
   logits: Float[Array, 'batch steps units'],
   wanted: Float[Array, 'batch steps units'],
@@ -219,13 +260,16 @@ def _candidates(
   return valid & ~excluded[None]
 
 
-def _sample_step(
-  rng: Array, targets: Int[Array, 'batch steps']
-) -> Int[Array, 'batch 1']:
-  """One of the real steps of every document, all equally likely."""
-  count = (targets >= 0).sum(axis=1, keepdims=True)
-  uniform = jax.random.uniform(rng, count.shape)
-  return jnp.minimum((uniform * count).astype(jnp.int32), count - 1)
+def _sample_steps(
+  rng: Array, targets: Int[Array, 'batch targets'], count: int
+) -> Int[Array, 'batch steps']:
+  """Different steps of every document, all equally likely.
+
+  Where there are fewer than `count`, steps without a target follow.
+  """
+  uniform = jax.random.uniform(rng, targets.shape)
+  real = jnp.where(targets >= 0, uniform, -1)
+  return jax.lax.top_k(real, min(count, targets.shape[1]))[1]
 
 
 def _split(rng: Array | None) -> tuple[Array | None, Array | None]:

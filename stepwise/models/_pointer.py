@@ -42,6 +42,8 @@ from stepwise.models._hibert import unit_grid
 from stepwise.models._losses import (
   LossSums,
   cross_entropy,
+  rest_shares,
+  soft_cross_entropy,
   step_contexts,
 )
 from stepwise.models._scorer import with_begin
@@ -95,11 +97,15 @@ class PointerConfig(ModelConfig):
     module: nn.Module,
     *,
     positive_weight: float = 1.0,
-    sample: bool = False,
+    sample: int = 0,
+    rest_share: float = 0.0,
   ) -> Loss:
-    """All steps in one pass: there is nothing to gain from sampling one."""
+    """All steps in one pass: there is nothing to gain from sampling some."""
     del positive_weight, sample
-    return functools.partial(prefix_loss, module, never=(self.begin_unit,))
+    never = (self.begin_unit,)
+    return functools.partial(
+      prefix_loss, module, never=never, rest_share=rest_share
+    )
 
   def with_settings(self, **settings: Any) -> 'PointerConfig':
     encoder = replace_settings(self.encoder, settings)
@@ -266,6 +272,7 @@ def prefix_loss(
   rng: Array | None = None,
   *,
   never: tuple[int, ...] = (),
+  rest_share: float = 0.0,
 ) -> LossSums:
   """`stepwise_loss`, all steps of a document by one `score_prefixes`."""
   if batch.plan is None or batch.targets is None:
@@ -283,4 +290,10 @@ def prefix_loss(
   candidates = batch.valid
   for unit in never:
     candidates &= jnp.arange(batch.valid.shape[1])[None] != unit
-  return cross_entropy(take(every, steps), batch.targets, candidates)
+  logits, targets = take(every, steps), batch.targets
+  if not rest_share:
+    return cross_entropy(logits, targets, candidates)
+  units, special = candidates.shape[1], max(never, default=-1) + 1
+  step = jnp.broadcast_to(jnp.arange(targets.shape[1])[None], targets.shape)
+  wanted = rest_shares(targets, step, units, rest_share, special)
+  return soft_cross_entropy(logits, wanted, targets, candidates)

@@ -7,11 +7,14 @@ from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer
 from stepwise.rotowire._games import Game, game_table
 from stepwise.rotowire._role_table import role_table
+from stepwise.rotowire._short_table import short_table
 from stepwise.tables import Plan, PlanRecordReport, Table, plan_record
 
-# What a planner reads of a game: the paper's table, or the small one.
+# What a planner reads of a game: the paper's table, the same in less room, or
+# the small one.
 TABLES: dict[str, Callable[..., Table]] = {
   'paper': game_table,
+  'short': short_table,
   'roles': role_table,
 }
 

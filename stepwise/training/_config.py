@@ -130,6 +130,12 @@ class OptimizerConfig:
     clip_norm: largest global norm of a gradient; None = not clipped.
     frozen: parameters that keep their values: beginnings of their paths, such
       as 'encoder/sentence/embeddings'. Their gradients are not computed.
+    start_scales: pairs of an ending of paths and a factor that such parameters
+      are multiplied by before the first update. They have a standard deviation
+      of 0.02, as BERT's: right for a width of 768. A narrow model then hardly
+      attends and learns slowly, as does one whose positions are added to
+      states: (('kernel', 9.0), ('summary_position/embedding', 40.0)) is 1 /
+      sqrt(width) for kernels where the width is 32, and 0.8 for positions.
   """
 
   learning_rate: float
@@ -142,6 +148,7 @@ class OptimizerConfig:
   weight_decay: float = 0.0
   clip_norm: float | None = None
   frozen: tuple[str, ...] = ()
+  start_scales: tuple[tuple[str, float], ...] = ()
 
   def __post_init__(self) -> None:
     _one_of('schedule', self.schedule, SCHEDULES)
@@ -310,6 +317,12 @@ class TrainConfig:
     steps: updates of the parameters.
     accumulate: micro-batches of every batch; its gradient is their sum.
     positive_weight: of oracle units in the loss of a twin.
+    drawn_steps: steps of every document that a stepwise model learns in an
+      update, drawn anew every time from those of its example; 0 = all. What
+      does not depend on the plan is computed once for all of them.
+    rest_share: of the probability that a step gives to choices, what all units
+      share that the plan has yet to choose (`stepwise.models.rest_shares`); the
+      next one has the remainder.
     pretraining: of a bare encoder; None = as usual.
     seed: of initial values, dropout, shuffling and sampling.
     log_every: steps between lines of metrics.
@@ -327,6 +340,8 @@ class TrainConfig:
   mesh: MeshConfig = MeshConfig()
   accumulate: int = 1
   positive_weight: float = 1.0
+  drawn_steps: int = 0
+  rest_share: float = 0.0
   pretraining: PretrainingConfig | None = None
   seed: int = 0
   log_every: int = 10
@@ -337,6 +352,16 @@ class TrainConfig:
   def __post_init__(self) -> None:
     for name in ('steps', 'accumulate', 'log_every'):
       _at_least(name, getattr(self, name), 1)
+    _at_least('drawn_steps', self.drawn_steps, 0)
+    if not 0 <= self.rest_share < 1:
+      raise InputError(
+        f'rest_share is {self.rest_share}, must be at least 0 and less than 1.'
+      )
+    if self.rest_share and self.input.examples != 'all':
+      raise InputError(
+        "rest_share needs examples='all': other examples do not have the rest"
+        ' of their plan.'
+      )
     if self.input.batch_size % self.accumulate:
       raise InputError(
         f'batch_size is {self.input.batch_size}, must be a multiple of'

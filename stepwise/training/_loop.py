@@ -196,7 +196,13 @@ def make_programs(
   )
   sums_of = jax.jit(named_sums(task.loss))
   init = functools.partial(
-    init_state, task.module, optimizer, config.seed, shardings, task.dummy
+    init_state,
+    task.module,
+    optimizer,
+    config.seed,
+    shardings,
+    task.dummy,
+    config.optimizer.start_scales,
   )
   return Programs(
     task,

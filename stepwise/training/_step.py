@@ -1,7 +1,8 @@
 """One update: the optimizer, the state of a run, and how a batch changes it."""
 
 import functools
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -241,10 +242,11 @@ def init_state(
   seed: int,
   shardings: TrainState,
   dummy: Dummy,
+  scales: Sequence[tuple[str, float]] = (),
 ) -> TrainState:
   """The state before the first update, created where it belongs."""
 
-  init = functools.partial(_new_state, model, optimizer, seed, dummy)
+  init = functools.partial(_new_state, model, optimizer, seed, dummy, scales)
   return jax.jit(init, out_shardings=shardings)()
 
 
@@ -253,15 +255,39 @@ def _new_state(
   optimizer: optax.GradientTransformation,
   seed: int,
   dummy: Dummy,
+  scales: Sequence[tuple[str, float]] = (),
 ) -> TrainState:
   param_key, step_key = jax.random.split(jax.random.key(seed))
   params = nn.unbox(model.init(param_key, *dummy()))['params']
+  params = scale_params(params, scales)
   return TrainState(
     jnp.zeros([], jnp.int32),
     params,
     optimizer.init(params),
     jax.random.key_data(step_key),
   )
+
+
+def scale_params(params: Any, scales: Sequence[tuple[str, float]]) -> Any:
+  """Parameters, multiplied where their path has one of these endings."""
+  for ending, _ in scales:
+    paths = [name for name, _ in _named_leaves(params)]
+    if not any(f'/{path}'.endswith(f'/{ending}') for path in paths):
+      raise InputError(f'start_scales: no parameter ends with {ending!r}.')
+
+  def scaled(path: Any, value: Array) -> Array:
+    name = '/' + '/'.join(str(part.key) for part in path)
+    factors = [f for ending, f in scales if name.endswith(f'/{ending}')]
+    return value * math.prod(factors)
+
+  return jax.tree_util.tree_map_with_path(scaled, params)
+
+
+def _named_leaves(params: Any) -> list[tuple[str, Any]]:
+  leaves = jax.tree_util.tree_leaves_with_path(params)
+  return [
+    ('/'.join(str(part.key) for part in path), leaf) for path, leaf in leaves
+  ]
 
 
 def row_tokens(batch: Batch) -> Int[Array, ' batch']:

@@ -13,7 +13,7 @@ from jax.sharding import Mesh
 from stepwise._errors import InputError
 from stepwise._typing import Array
 from stepwise.inference import Predictor
-from stepwise.models import Batch, Loss, ModelConfig
+from stepwise.models import Batch, Loss, LossSums, ModelConfig
 from stepwise.training._config import AUC, TrainConfig, resolve_model
 from stepwise.training._evaluators import (
   Evaluator,
@@ -137,7 +137,7 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     model=model,
     module=module,
     embed=model.embed,
-    loss=model.loss(module, positive_weight=config.positive_weight),
+    loss=_selector_loss(config, model, module),
     dummy=model.smallest_inputs,
     batch=Batch,
     tokens=row_tokens,
@@ -148,6 +148,29 @@ def selector_task(config: TrainConfig) -> TrainingTask:
     open_validation=open_validation,
     host_programs=_host_programs(config, model),
   )
+
+
+def _selector_loss(
+  config: TrainConfig, model: ModelConfig, module: nn.Module
+) -> Loss:
+  """What is learnt; measured, without rng, are next units at all steps."""
+  weight = config.positive_weight
+  measured = model.loss(module, positive_weight=weight)
+  if not config.drawn_steps and not config.rest_share:
+    return measured
+  learnt = model.loss(
+    module,
+    positive_weight=weight,
+    sample=config.drawn_steps,
+    rest_share=config.rest_share,
+  )
+
+  def loss(params: Any, batch: Batch, rng: Array | None = None) -> LossSums:
+    if rng is None:
+      return measured(params, batch)
+    return learnt(params, batch, rng)
+
+  return loss
 
 
 def _host_programs(

@@ -38,6 +38,7 @@ STEPWISE = HierarchicalConfig(
 )
 TABLE = dataclasses.replace(STEPWISE, document_positions=0)
 MEAN = dataclasses.replace(STEPWISE, pooling='mean')
+FROM_END = dataclasses.replace(TABLE, from_end=True)
 NOT_STEPWISE = dataclasses.replace(STEPWISE, summary_positions=0)
 CONTRACTS = {
   'hierarchical_stepwise': STEPWISE,
@@ -97,6 +98,8 @@ def twin_document(params, config, units, plan):
   x = norm('norm', x)
   if config.stepwise:
     positions = params['summary_position']['embedding'][: len(plan)]
+    if config.from_end:
+      positions = positions[::-1]
     y = norm('norm', units[plan] + positions)
   for i in range(config.document_layers):
     layer = params[f'layers_{i}']
@@ -124,8 +127,8 @@ def twin_document(params, config, units, plan):
 
 @pytest.mark.parametrize(
   'config',
-  [STEPWISE, TABLE, MEAN, NOT_STEPWISE],
-  ids=['stepwise', 'table', 'mean', 'not_stepwise'],
+  [STEPWISE, TABLE, MEAN, FROM_END, NOT_STEPWISE],
+  ids=['stepwise', 'table', 'mean', 'from_end', 'not_stepwise'],
 )
 def test_equals_the_equations(config):
   module, variables, inputs = drawn(config)

@@ -19,6 +19,7 @@ from stepwise.models import (
   LossSums,
   cross_entropy,
   extractive_loss,
+  rest_shares,
   step_contexts,
   stepwise_loss,
 )
@@ -422,3 +423,79 @@ def test_equal_gains_are_equal_shares_and_finite():
     lambda params: stepwise_loss(Table(), params, batch, never=(BEG,)).loss
   )(PARAMS)
   assert jnp.isfinite(grads['table']).all()
+
+
+def loop_rest_shares(targets, step, share, special):
+  """What the units of one step deserve, in plain Python."""
+  wanted = np.zeros(UNITS)
+  rest = {unit for unit in targets[step:] if unit >= special}
+  wanted[targets[step]] += 1 - share if rest else 1
+  for unit in rest:
+    wanted[unit] += share / len(rest)
+  return wanted
+
+
+REST_TARGETS = np.array(
+  [[3, 0, 5, 3, 1], [4, 6, 1, -1, -1], [0, 1, -1, -1, -1]]
+)
+
+
+@pytest.mark.parametrize('special', [0, 3])
+def test_the_rest_shares_what_the_next_unit_leaves(special):
+  step = np.tile(np.arange(STEPS), (BATCH, 1))
+  found = rest_shares(
+    jnp.asarray(REST_TARGETS), jnp.asarray(step), UNITS, 0.4, special
+  )
+  for row, target in zip(*np.nonzero(REST_TARGETS >= 0), strict=True):
+    targets = REST_TARGETS[row][REST_TARGETS[row] >= 0]
+    wanted = loop_rest_shares(targets, target, 0.4, special)
+    np.testing.assert_allclose(found[row, target], wanted, atol=1e-6)
+
+
+def test_the_rest_of_drawn_steps_is_that_of_the_whole_plan():
+  step = jnp.array([[2], [1], [0]])
+  whole = jnp.tile(jnp.arange(STEPS)[None], (BATCH, 1))
+  every, drawn = (
+    rest_shares(jnp.asarray(REST_TARGETS), s, UNITS, 0.7, 3)
+    for s in (whole, step)
+  )
+  rows = np.arange(BATCH)
+  np.testing.assert_array_equal(drawn[:, 0], every[rows, step[:, 0]])
+
+
+def test_no_rest_share_is_the_cross_entropy_of_the_next_unit():
+  batch = table_batch()
+  plain = table_loss(batch, never=(BEG,))
+  almost = table_loss(batch, never=(BEG,), rest_share=1e-7)
+  np.testing.assert_allclose(plain.loss, almost.loss, rtol=1e-5)
+  assert plain.weight == almost.weight
+
+
+def test_all_steps_drawn_are_all_steps():
+  batch = table_batch()
+  drawn = table_loss(batch, KEYS[0], model=Certain(), params={}, sample=STEPS)
+  every = table_loss(batch, model=Certain(), params={})
+  np.testing.assert_allclose(drawn, every, rtol=1e-6)
+
+
+def test_drawn_steps_differ_and_are_no_more_than_there_are():
+  batch = table_batch()
+  sums = table_loss(batch, KEYS[0], model=Certain(), params={}, sample=3)
+  assert sums.weight == 3 + 2 + 1  # Steps of the rows: 5, 2 and 1.
+
+
+def test_gains_and_a_rest_share_exclude_each_other():
+  batch = gain_batch(np.zeros((BATCH, STEPS, UNITS), np.float32))
+  with pytest.raises(InputError, match='learnt from them: no rest_share'):
+    stepwise_loss(Table(), PARAMS, batch, rest_share=0.5)
+
+
+class Certain(nn.Module):
+  """Scores units by their number and by how many are chosen."""
+
+  def encode(self, batch, deterministic=True):
+    return batch.valid
+
+  def score(self, memory, plan, deterministic=True):
+    count = (plan >= 0).sum(axis=1, keepdims=True)
+    return jnp.arange(memory.shape[1])[None] * 0.1 * (1 + count)

@@ -5,11 +5,17 @@ import numpy as np
 import optax
 import pytest
 
+from stepwise._errors import InputError
 from stepwise.layers import make_mesh, on_mesh
 from stepwise.training import ModelSpec, lower_update, resolve_model
 from stepwise.training._input import Examples, TrainingBatches, load_labelled
 from stepwise.training._mesh import gather, place_batch
-from stepwise.training._step import init_state, make_update, state_shardings
+from stepwise.training._step import (
+  init_state,
+  make_update,
+  scale_params,
+  state_shardings,
+)
 from tests.training.runs import BUCKETS, write_records
 
 CONFIG = resolve_model(ModelSpec('hibert_tiny', dropout=0.0))
@@ -94,3 +100,26 @@ def test_gradients_do_not_depend_on_the_division_of_labour(
   )
   assert not metrics.parts
   np.testing.assert_allclose(metrics[:4], expected[1][:4], rtol=1e-5)
+
+
+def test_parameters_start_wider_where_their_paths_end_so():
+  params = CONFIG.build().init(jax.random.key(0), *CONFIG.smallest_inputs())
+  scales = (('kernel', 3.0), ('summary_position/embedding', 5.0))
+  scaled = scale_params(params['params'], scales)
+  factors = set()
+  for (path, before), after in zip(
+    jax.tree_util.tree_leaves_with_path(params['params']),
+    jax.tree.leaves(scaled),
+    strict=True,
+  ):
+    names = [part.key for part in path]
+    factor = 3.0 if names[-1] == 'kernel' else 1.0
+    factor = 5.0 if 'summary_position' in names else factor
+    factors.add(factor)
+    np.testing.assert_allclose(after, factor * before, rtol=1e-6)
+  assert factors == {1.0, 3.0, 5.0}
+
+
+def test_a_scale_of_no_parameter():
+  with pytest.raises(InputError, match="no parameter ends with 'kernels'"):
+    scale_params({'dense': {'kernel': np.ones(2)}}, [('kernels', 2.0)])
