@@ -83,13 +83,12 @@ def stepwise_loss(
   logits = _apply(model, params, score_rng, 'score', rows, context)
   logits = logits.reshape(*targets.shape, -1)
   candidates = _candidates(batch.valid, never)
+  wanted = None
   if gains is not None:
     wanted = gain_shares(gains, contexts, candidates)
   elif rest_share:
     units, special = candidates.shape[1], max(never, default=-1) + 1
     wanted = rest_shares(batch.targets, step, units, rest_share, special)
-  else:
-    wanted = None
   if wanted is None:
     sums = cross_entropy(logits, targets, candidates)
   else:
