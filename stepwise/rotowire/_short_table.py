@@ -13,7 +13,7 @@ from stepwise.rotowire._games import Game, game_table
 from stepwise.rotowire._role_table import minus_points
 from stepwise.tables import SPECIAL_UNITS, Table
 
-MAX_UNITS = 160
+MAX_UNITS = 96
 
 # Less than one in 500 units of training plans is of one of these; whose player
 # somebody is, and who is at home, says something of the others.
