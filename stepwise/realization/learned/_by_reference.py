@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepwise.extraction import lookup_relations, read_sentences
+from stepwise.realization._check import check_text
 from stepwise.realization._claims import Claims
 from stepwise.realization._inputs import GameInputs, InputFormat, SentenceInput
 from stepwise.realization._realizer import Sentences
@@ -104,6 +105,7 @@ class ReferenceWriter:
       len(sentences) == 1
       and all(each.supported for each in found)
       and stated >= {r for r in wanted if r.type not in ROLE_TYPES}
+      and not check_text(text, self._game)
     )
 
 
