@@ -290,10 +290,10 @@ def prefix_loss(
   candidates = batch.valid
   for unit in never:
     candidates &= jnp.arange(batch.valid.shape[1])[None] != unit
-  logits, targets = take(every, steps), batch.targets
+  scores, targets = take(every, steps), batch.targets
   if not rest_share:
-    return cross_entropy(logits, targets, candidates)
+    return cross_entropy(scores, targets, candidates)
   units, special = candidates.shape[1], max(never, default=-1) + 1
   step = jnp.broadcast_to(jnp.arange(targets.shape[1])[None], targets.shape)
   wanted = rest_shares(targets, step, units, rest_share, special)
-  return soft_cross_entropy(logits, wanted, targets, candidates)
+  return soft_cross_entropy(scores, wanted, targets, candidates)
