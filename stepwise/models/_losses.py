@@ -202,16 +202,20 @@ def rest_shares(
 
     (1 - share) [unit = targets[step]] + share [unit in rest] / |rest|
 
-  where the rest is `targets[step:]` as a set, its first `special` units left
-  out. A model that learns the first term alone spreads the probability of an
-  entry over all steps where it may come: a stop that may come at one step only
-  then looks better than any of them, and greedy plans end too early. The second
-  term does not ask when. If nothing is left to say, the target has it all.
+  where the rest is what `targets[step:]` has and `targets[:step]` has not, the
+  first `special` units left out: what was said and may be said again, such as
+  the name of a team, is no part of it. A model that learns the first term alone
+  spreads the probability of an entry over all steps where it may come, so that
+  a stop, or a unit that comes often, can look better to a greedy search than any
+  of them. The second term does not ask when. If nothing is left to say, the
+  target has it all.
   """
   every = jnp.arange(units)[None, None]
-  place = jnp.arange(targets.shape[1])[None, :, None]
-  last = jnp.where(targets[..., None] == every, place, -1).max(axis=1)
-  rest = (last[:, None] >= step[..., None]) & (every >= special)
+  steps = targets.shape[1]
+  place = jnp.arange(steps)[None, :, None]
+  first = jnp.where(targets[..., None] == every, place, steps).min(axis=1)
+  first = jnp.where(first < steps, first, -1)
+  rest = (first[:, None] >= step[..., None]) & (every >= special)
   count = rest.sum(axis=2, keepdims=True)
   share_of_rest = jnp.where(count > 0, share, 0.0)
   chosen = take(targets, step)[..., None] == every

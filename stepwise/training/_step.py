@@ -1,7 +1,6 @@
 """One update: the optimizer, the state of a run, and how a batch changes it."""
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -270,24 +269,21 @@ def _new_state(
 
 def scale_params(params: Any, scales: Sequence[tuple[str, float]]) -> Any:
   """Parameters, multiplied where their path has one of these endings."""
-  for ending, _ in scales:
-    paths = [name for name, _ in _named_leaves(params)]
-    if not any(f'/{path}'.endswith(f'/{ending}') for path in paths):
-      raise InputError(f'start_scales: no parameter ends with {ending!r}.')
+  used = set()
 
   def scaled(path: Any, value: Array) -> Array:
     name = '/' + '/'.join(str(part.key) for part in path)
-    factors = [f for ending, f in scales if name.endswith(f'/{ending}')]
-    return value * math.prod(factors)
+    for ending, factor in scales:
+      if name.endswith(f'/{ending}'):
+        used.add(ending)
+        value = value * factor
+    return value
 
-  return jax.tree_util.tree_map_with_path(scaled, params)
-
-
-def _named_leaves(params: Any) -> list[tuple[str, Any]]:
-  leaves = jax.tree_util.tree_leaves_with_path(params)
-  return [
-    ('/'.join(str(part.key) for part in path), leaf) for path, leaf in leaves
-  ]
+  made = jax.tree_util.tree_map_with_path(scaled, params)
+  for ending, _ in scales:
+    if ending not in used:
+      raise InputError(f'start_scales: no parameter ends with {ending!r}.')
+  return made
 
 
 def row_tokens(batch: Batch) -> Int[Array, ' batch']:

@@ -429,6 +429,7 @@ def loop_rest_shares(targets, step, share, special):
   """What the units of one step deserve, in plain Python."""
   wanted = np.zeros(UNITS)
   rest = {unit for unit in targets[step:] if unit >= special}
+  rest -= {*targets[:step]}
   wanted[targets[step]] += 1 - share if rest else 1
   for unit in rest:
     wanted[unit] += share / len(rest)

@@ -1,9 +1,11 @@
 """One update: what it adds up, whatever the micro-batches and the mesh."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise.layers import make_mesh, on_mesh
@@ -103,7 +105,8 @@ def test_gradients_do_not_depend_on_the_division_of_labour(
 
 
 def test_parameters_start_wider_where_their_paths_end_so():
-  params = CONFIG.build().init(jax.random.key(0), *CONFIG.smallest_inputs())
+  boxed = CONFIG.build().init(jax.random.key(0), *CONFIG.smallest_inputs())
+  params = nn.unbox(boxed)
   scales = (('kernel', 3.0), ('summary_position/embedding', 5.0))
   scaled = scale_params(params['params'], scales)
   factors = set()
@@ -122,4 +125,4 @@ def test_parameters_start_wider_where_their_paths_end_so():
 
 def test_a_scale_of_no_parameter():
   with pytest.raises(InputError, match="no parameter ends with 'kernels'"):
-    scale_params({'dense': {'kernel': np.ones(2)}}, [('kernels', 2.0)])
+    scale_params({'dense': {'kernel': jnp.ones(2)}}, [('kernels', 2.0)])
