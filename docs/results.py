@@ -43,10 +43,7 @@ _SCORED = {
   'plans.jsonl': 'its plans, `stepwise plan`',
 }
 _FREQUENT = 'frequent entries'
-_REALIZERS = {
-  'mini, numerals confined': '`mini`, numerals confined',
-  'mini, numerals free': '`mini`, numerals free',
-}
+_REALIZERS = {'template': 'templates', 'learned': '`learned`'}
 
 
 def load(name: str) -> Any:
@@ -238,22 +235,32 @@ def extractors() -> str:
 
 
 def realizer() -> str:
-  """Realizers on oracle plans and on those of the planner."""
-  columns = ('RG P', 'CS P', 'CS R', 'CO', 'BLEU')
-  rows = [
-    [
-      plans,
-      _REALIZERS[name],
-      *(interval(scores[column], digits=1) for column in columns),
-    ]
-    for plans, file in (
-      ('oracle', 'realizer_oracle_plans'),
-      ('planner', 'realizer_planned'),
-    )
-    for name, scores in load(file)['systems'].items()
-    if name in _REALIZERS
-  ]
-  return table(['plans', 'realizer', *columns], rows)
+  """Realizers on oracle plans and on those of the planner, strictly scored."""
+  rows = []
+  for plans, file in (
+    ('planner', 'realizer_planned'),
+    ('oracle', 'realizer_oracle_plans'),
+  ):
+    for name, scores in load(file)['systems'].items():
+      strict = scores['strict']
+      cs = strict['cs']
+      numbers = (
+        *(strict['rg_count'], strict['rg_precision']),
+        *(cs['precision'], cs['recall'], cs['f1'], strict['co']),
+      )
+      rows.append(
+        [
+          plans,
+          _REALIZERS[name],
+          str(strict['count']),
+          *(f'{number:.2f}' for number in numbers),
+          interval(scores['BLEU'], digits=2),
+          f'{strict["words"]:.1f}',
+          str(strict['mistakes']),
+        ]
+      )
+  head = ('plans', 'realizer', 'games', 'RG #', 'RG P', 'CS P', 'CS R')
+  return table([*head, 'CS F1', 'CO', 'BLEU', 'words', 'mistakes'], rows)
 
 
 def reports() -> str:

@@ -82,10 +82,11 @@ def report(
 
   Tables are planned by `salience`, which needs no model, or by a --model that
   was trained on such tables; --must-include and --about take an entity, a
-  column or entity:column. Games are planned by --model, or as --plan says. The
-  template realizer says what the plan says, and nothing else. A file of several
-  games, or of JSON lines with `table`, gives a report of each, one after
-  another.
+  column or entity:column. Games are planned by --model, with a little more of
+  what people say besides, or as --plan says. The template realizer says what
+  the plan says and what the table tells of the game without a number; the
+  learned one says it in more ways. A file of several games, or of JSON lines
+  with `table`, gives a report of each, one after another.
   """
   check_output(as_json, as_markdown, False)
   check_folder(html)

@@ -379,7 +379,10 @@ def set_field(value, *path):
     (set_field(3, 'format'), 'has format 3, but this version .* format 2'),
     (set_field('1', 'format'), 'not the configuration of a stepwise bundle'),
     (set_field(1, 'more'), r"has \['format', 'model', 'more', 'tokenizer'\]"),
-    (set_field('spm', 'tokenizer'), "tokenizer is 'spm'; wordpiece or"),
+    (
+      set_field('spm', 'tokenizer'),
+      "tokenizer is 'spm'; wordpiece, reports or",
+    ),
     (set_field([], 'model'), 'a configuration is an object of type, fields'),
     (set_field('int', 'model', 'type'), "is of type 'int', there are ETCSum"),
     (

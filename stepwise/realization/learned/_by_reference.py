@@ -66,7 +66,11 @@ class ReferenceWriter:
       texts.append(text)
       named |= {relation.entity for relation in sentence}
       last = team
-    return finish_report(self._game, self._plan, texts)
+    report = finish_report(self._game, self._plan, texts)
+    if check_text(' '.join(filter(None, report)), self._game):
+      # Beside its neighbours a sentence may read otherwise than alone.
+      return finish_report(self._game, self._plan, [None] * len(texts))
+    return report
 
   def _team_of(self, sentence: Sequence[Relation]) -> str:
     """The team of whoever is first spoken of."""
