@@ -67,23 +67,15 @@ $(RUN)/train.jsonl: $(TRAIN) $(RUN)/long.jsonl
 	  --gains $(LONG)
 	cat $(RUN)/short-records.jsonl $(RUN)/long-records.jsonl > $@
 
-# News cut where all that is learnt from it is near, other kinds read far; with
-# references, from which the last part learns.
-drawn = -$(STEPWISE) data build --gains --reference --method drawn
-$(RUN)/kinds.jsonl: | $(RUN)
+# News cut where all that is learnt from it is near, other kinds read far.
+$(RUN)/all.jsonl: $(MORE) | $(RUN)
+	-$(STEPWISE) data build $(MORE) $(RUN)/all-news.jsonl --gains \
+	  --method drawn --max-tokens 512 --max-units 64
 	-for kind in $(if $(MIXED),$(KINDS)); do \
 	  $(STEPWISE) data build $(MIXED)/$$kind.train.jsonl.zst \
-	    $(RUN)/kind-$$kind.jsonl --gains --reference --method drawn $(LONG); \
+	    $(RUN)/all-kind-$$kind.jsonl --gains --method drawn $(LONG); \
 	done
-	find $(RUN) -name 'kind-*.jsonl' | sort | xargs -r cat > $@
-
-$(RUN)/all.jsonl: $(MORE) $(RUN)/kinds.jsonl
-	$(drawn) $(MORE) $(RUN)/all-news.jsonl --max-tokens 512 --max-units 64
-	cat $(RUN)/all-news.jsonl $(RUN)/kinds.jsonl > $@
-
-$(RUN)/last.jsonl: $(TRAIN) $(RUN)/kinds.jsonl
-	$(drawn) $(TRAIN) $(RUN)/last-news.jsonl --max-tokens 512 --max-units 64
-	cat $(RUN)/last-news.jsonl $(RUN)/kinds.jsonl > $@
+	cat $(RUN)/all-*.jsonl > $@
 
 # The same documents with plans that are not the oracle's.
 $(RUN)/drawn.jsonl: $(TRAIN) $(RUN)/long.jsonl
@@ -119,13 +111,11 @@ $(RUN)/etcsum-init/config.json: | $(RUN)
 	$(STEPWISE) convert $(MINILM) $(RUN)/etcsum-init --config etcsum_news \
 	  --seed $(SEED)
 
-# learn RECORDS, GIN, SEED: a run named as its target.
-learn = $(STEPWISE) train $(1) --output $(patsubst %/bundle/,%,$(dir $@)) \
-  --gin gin/default/$(2).gin --set TrainConfig.seed=$(3) $(FLAGS) --init
-
-# train RECORDS, VALIDATION, GIN, SEED: the same, watched.
-train = $(call learn,$(1),$(3),$(4) --validation $(2) \
-  --set DOCUMENTS=$(RUN)/peek.jsonl)
+# train RECORDS, VALIDATION, GIN, SEED: a run named as its target.
+train = $(STEPWISE) train $(1) --output $(patsubst %/bundle/,%,$(dir $@)) \
+  --gin gin/default/$(3).gin --validation $(2) \
+  --set DOCUMENTS=$(RUN)/peek.jsonl --set TrainConfig.seed=$(4) \
+  $(FLAGS) --init
 
 $(RUN)/first/bundle/config.json: $(RUN)/train.jsonl \
     $(RUN)/peek-records.jsonl $(RUN)/init/config.json
@@ -149,11 +139,6 @@ $(RUN)/valued.jsonl: $(TRAIN) | $(RUN)
 $(RUN)/value/bundle/config.json: $(RUN)/valued.jsonl \
     $(RUN)/all/bundle/config.json
 	$(STEPWISE) train-value $(RUN)/all/bundle $< $(RUN)/value --seed $(SEED)
-
-# Whole summaries teach the layers that read, too.
-$(RUN)/valued/bundle/config.json: $(RUN)/last.jsonl \
-    $(RUN)/value/bundle/config.json
-	$(call learn,$(RUN)/last.jsonl,valued,$$(($(SEED) + 3))) $(RUN)/value/bundle
 
 # A twin shares what was learnt about reading, and learns to choose at once.
 $(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
@@ -184,8 +169,8 @@ $(RUN)/choice.json: $(RUN)/select.jsonl $(foreach model,$(MODELS),\
 	  --save-json $@
 
 # What is packaged, in int8: as the model chooses by itself, and three sentences.
-$(RUN)/int8/config.json: $(RUN)/valued/bundle/config.json
-	$(STEPWISE) export $(RUN)/valued/bundle $(RUN)/int8 --dtype int8 \
+$(RUN)/int8/config.json: $(RUN)/value/bundle/config.json
+	$(STEPWISE) export $(RUN)/value/bundle $(RUN)/int8 --dtype int8 \
 	  --trigram-blocking
 
 $(RESULTS): $(RUN)/int8/config.json $(RUN)/twin/bundle/config.json \
@@ -204,6 +189,6 @@ $(RESULTS): $(RUN)/int8/config.json $(RUN)/twin/bundle/config.json \
 $(PACKAGED)/config.json: $(RESULTS) $(RUN)/int8/config.json
 	$(BIN)/python -m benchmarks.default_card $(RESULTS) \
 	  $(RUN)/first/metrics.jsonl $(RUN)/stepwise/metrics.jsonl \
-	  $(RUN)/all/metrics.jsonl $(RUN)/valued/metrics.jsonl > $(RUN)/card.md
-	$(STEPWISE) export $(RUN)/valued/bundle $(PACKAGED) --dtype int8 \
+	  $(RUN)/all/metrics.jsonl > $(RUN)/card.md
+	$(STEPWISE) export $(RUN)/value/bundle $(PACKAGED) --dtype int8 \
 	  --card $(RUN)/card.md --trigram-blocking
