@@ -206,8 +206,8 @@ def rest_shares(
   first `special` units left out: what was said and may be said again, such as
   the name of a team, is no part of it. A model that learns the first term alone
   spreads the probability of an entry over all steps where it may come, so that
-  a stop, or a unit that comes often, can look better to a greedy search than any
-  of them. The second term does not ask when. If nothing is left to say, the
+  a stop, or a unit that comes often, can look better to a greedy search than
+  any of them. The second term does not ask when. If nothing is left to say, the
   target has it all.
   """
   every = jnp.arange(units)[None, None]
