@@ -47,17 +47,23 @@ def test_the_command(games, tmp_path, capsys):
   assert capsys.readouterr().out.startswith('template: RG #')
 
 
-def test_given_plans(games, tmp_path):
+def test_given_plans(games, tmp_path, monkeypatch):
   fields = (game_fields(), game_fields(OTHER))
   parsed = [parse_game(game) for game in fields]
   plans = [known_entries(oracle_plan(game), game) for game in parsed]
   path, out = tmp_path / 'plans.jsonl', tmp_path / 'out.json'
   path.write_text('\n'.join(map(plan_to_json, plans)))
-  realizer.main([str(games), '--plans', str(path), '--json', str(out)])
-  given = json.loads(out.read_text())
-  realizer.main([str(games), '--json', str(out)])
-  oracle = json.loads(out.read_text())
+
+  def measured(*arguments):
+    realizer.main([str(games), *arguments, '--json', str(out)])
+    return json.loads(out.read_text())
+
+  fuller = measured('--plans', str(path))
+  monkeypatch.setattr(realizer, 'fuller_plan', lambda plan, game: plan)
+  given, oracle = measured('--plans', str(path)), measured()
   assert given['plans'] == 'plans.jsonl'
+  said = [r['systems']['template']['RG #']['mean'] for r in (fuller, given)]
+  assert said[0] > said[1]
   for name in realizer.COLUMNS:
     scores = (r['systems']['template'][name] for r in (given, oracle))
     assert len({json.dumps(score) for score in scores}) == 1

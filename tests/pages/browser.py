@@ -47,6 +47,9 @@ class Browser:
     }
     body = {'capabilities': {'alwaysMatch': capabilities}}
     self._session = f'/session/{self._call("", "POST", body)["sessionId"]}'
+    # Some builds begin with a page of their own: what that asks is not ours.
+    self._post('/url', url='about:blank')
+    self.log('performance')
 
   def close(self) -> None:
     if self._session:

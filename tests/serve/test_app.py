@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import stepwise
 from stepwise.documents import split_sentences
-from stepwise.rotowire import sample_game
+from stepwise.rotowire import game_table, read_games, sample_game
 from stepwise.serve import Limits, ServeConfig, make_app
 from stepwise.serve._queue import Job
 from stepwise.summarization import default_folder, sample_article
@@ -186,8 +186,14 @@ def test_a_game_is_planned_and_written_about(client):
   plan = client.post('/api/plan', json=asked).json()['plan']
   report = client.post('/api/report', json=asked | {'page': True}).json()
   assert report['page'].startswith('<!doctype html>')
-  said = {tuple(entry) for sentence in report['plan'] for entry in sentence}
-  assert said <= {tuple(entry) for sentence in plan for entry in sentence}
+  planned, said = (
+    {tuple(entry) for sentence in each for entry in sentence}
+    for each in (plan, report['plan'])
+  )
+  # Names follow by a rule; a report adds what people say, all of it true.
+  assert {entry for entry in planned if 'NAME' not in entry[2]} <= said
+  table = game_table(next(iter(read_games(sample_game()))))
+  assert said <= planned | {tuple(entry.relation) for entry in table.entries}
   assert report['text']
 
 
