@@ -65,7 +65,9 @@ def test_updates_equal_those_of_one_device(records):
   spread, found = two_updates(
     run_config(records, MeshConfig(data=2, sequence=2, model=2))
   )
-  np.testing.assert_allclose(found, expected, rtol=1e-4)
+  jax.tree.map(
+    lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4), found, expected
+  )
   jax.tree.map(
     lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), spread, plain
   )
