@@ -50,11 +50,11 @@ def train_value(
 ) -> None:
   """Learns to tell which sentences make the best summary together.
 
-  The model reads every document once; the eight sentences that it likes most
-  are kept, with ROUGE of all sets of two to four of them. The value of a set
-  is learnt from these, and becomes part of the bundle: where so many sentences
-  are asked for, the best set is chosen. The same command continues a run that
-  was killed.
+  The model reads every document once; the ten sentences that it likes most
+  are kept, with ROUGE of all sets of two to four of them. Which words a summary
+  has, and the value of a set, are learnt from these and become part of the
+  bundle: where so many sentences are asked for, the best set is chosen. The
+  same command continues a run that was killed.
   """
   from stepwise.checkpoints import bundle_tokenizer, load_bundle, save_bundle
   from stepwise.training import ValueTraining, fit_plan_value, load_pools
@@ -99,14 +99,14 @@ def _pools_name(bundle: Path, documents: Path, most: int | None) -> str:
 def _with_value(source: 'Bundle') -> 'Bundle':
   """The model with room for a value, whose weights are still missing."""
   from stepwise.inference import default_config
-  from stepwise.models import HiBERTConfig, PlanValueConfig
+  from stepwise.models import HiBERTConfig
 
   if not isinstance(source.config, HiBERTConfig) or not source.config.stepwise:
     raise InputError(
       f'{source.name} is no stepwise HiBERT: only that reads a document once'
       ' for any number of plans.'
     )
-  config = dataclasses.replace(source.config, plan_value=PlanValueConfig())
+  config = source.config.with_value()
   decoding = source.decoding or default_config(config)
   return source._replace(config=config, model=config.build(), decoding=decoding)
 
@@ -152,5 +152,7 @@ def _readings(
 
   known = (d for d in read_documents(documents, on_error=tell) if d.summary)
   for document in islice(known, most):
-    record = read_document(document, bundle.tokenizer, bundle.config)
+    record = read_document(
+      document, bundle.tokenizer, bundle.config, reference=True
+    )
     yield Reading(document, record)

@@ -22,13 +22,25 @@ def reading_limits(model: ModelConfig) -> RecordOptions:
 
 
 def read_document(
-  document: Document, tokenizer: Tokenizer, model: ModelConfig
+  document: Document,
+  tokenizer: Tokenizer,
+  model: ModelConfig,
+  *,
+  reference: bool = False,
 ) -> Record:
-  """The record of a document, cut to what the model reads of it."""
+  """The record of a document, cut to what the model reads of it.
+
+  Args:
+    document: at least one unit.
+    tokenizer: of the model.
+    model: its configuration.
+    reference: keep the pieces of the summary, too.
+  """
   limits = dataclasses.asdict(reading_limits(model))
   if limits['max_unit_tokens'] is None:
     limits['max_tokens'] = limits['max_tokens'] or _MAX_TOKENS
   limits['max_units'] = limits['max_units'] or _MAX_UNITS
+  limits['reference'] = reference
   return make_record(document, tokenizer, **limits)
 
 

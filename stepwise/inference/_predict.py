@@ -249,7 +249,10 @@ class Predictor:
     Attributes of each are arrays without the axis of the batch.
     """
     found = restore_order(
-      (batch.index, map(Pool, *jax.device_get(self._pooled(batch))))
+      (
+        batch.index,
+        _rows(jax.device_get(self._pooled(batch)), len(batch.index)),
+      )
       for batch in self._grouped(readings)
     )
     return list(found)
@@ -443,6 +446,15 @@ class Predictor:
     return constraints
 
 
+def _rows(tree: _T, count: int) -> list[_T]:
+  """The tree of every row of its arrays."""
+  leaves, form = jax.tree.flatten(tree)
+  return [
+    jax.tree.unflatten(form, [leaf[row] for leaf in leaves])
+    for row in range(count)
+  ]
+
+
 def local_mesh(rows: int) -> Mesh | None:
   """Devices of this process for batches of so many rows; None = one of them."""
   devices = jax.local_devices()
@@ -598,7 +610,7 @@ def _choose(
 def _pool(settings: _Settings, variables: Any, batch: Batch) -> Pool:
   run = functools.partial(settings.module.apply, variables)
   memory = run(batch, method='encode')
-  found: Any = run(memory, batch.unit_ids, batch.valid, method='pool_units')
+  found: Any = run(memory, batch, batch.valid, method='pool_units')
   return found
 
 

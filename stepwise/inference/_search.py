@@ -227,10 +227,8 @@ def best_sets(
     batch: the documents.
     constraints: `Constraints` that lack nothing but perhaps `overlap`.
   """
-  pool = run(
-    memory, batch.unit_ids, ~constraints.must_exclude, method='pool_units'
-  )
-  values = run(pool, method='value_sets')
+  pool = run(memory, batch, ~constraints.must_exclude, method='pool_units')
+  values = run(pool, method='judge_sets').values
   fits = _fitting_sets(unit_sets(config), pool, constraints)
   best = jnp.argmax(jnp.where(fits, values, -jnp.inf), axis=1)
   found = fits.any(axis=1)

@@ -81,6 +81,8 @@ class HierarchicalMemory(NamedTuple):
   # The first document layer's self attention, after its norm.
   attended: Float[Array, 'batch units embed']
   unit_mask: Bool[Array, 'batch units']
+  # Of every token, for whoever asks about words; nothing here reads it.
+  text: Float[Array, 'batch length embed'] | None = None
 
 
 class HierarchicalEncoder(nn.Module):
@@ -141,24 +143,31 @@ class HierarchicalEncoder(nn.Module):
       pooled = masked_mean(states, token_mask.reshape(rows, length))
     return pooled.reshape(batch, units, -1)
 
-  def encode_text(
+  def read_text(
     self,
     tokens: Int[Array, 'batch length'],
     unit_ids: Int[Array, 'batch length'],
-    num_units: int,
     deterministic: bool = True,
-  ) -> Float[Array, 'batch units embed']:
-    """One vector per unit: the mean of its tokens, read in running text.
+  ) -> Float[Array, 'batch length embed']:
+    """States of all tokens of running text.
 
     The text is cut into windows, wherever units begin and end; a token sees
-    its own window. Units without tokens (id -1 = padding) have zeros.
+    its own window.
     """
     batch, length = tokens.shape
     window = min(self.config.window, length)
     rows = split_windows(tokens, window)
     mask = split_windows(unit_ids + 1, window) > 0
     states = self.sentence(rows, mask, deterministic=deterministic)
-    states = states.reshape(batch, -1, states.shape[-1])[:, :length]
+    return states.reshape(batch, -1, states.shape[-1])[:, :length]
+
+  def pool_text(
+    self,
+    states: Float[Array, 'batch length embed'],
+    unit_ids: Int[Array, 'batch length'],
+    num_units: int,
+  ) -> Float[Array, 'batch units embed']:
+    """One vector per unit, the mean of its tokens; zeros where it has none."""
     hook = self.config.sentence.dot_general
     return mean_by_unit(states, unit_ids, num_units, hook)
 

@@ -27,18 +27,23 @@ from stepwise.models._config import (
 )
 from stepwise.models._losses import LossSums
 from stepwise.models._plan_value import (
+  Judgement,
   PlanValue,
   PlanValueConfig,
   Pool,
+  judgement_error,
+  pool_spans,
   pool_units,
   unit_sets,
-  value_error,
 )
+from stepwise.models._plan_words import pool_text
 from stepwise.models._scorer import Scorer, with_begin
 from stepwise.models._set_rouge import set_rouge
 
 # Running text sets no limit itself; work and memory do.
 _MAX_TOKENS = 8192
+# A value that guesses words; few sentences have more pieces.
+_WORDS = PlanValueConfig(pool=10, pieces=48)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +67,11 @@ class HiBERTConfig(ModelConfig):
 
   def __post_init__(self) -> None:
     check_unit_tokens(self.max_unit_tokens, self.encoder.sentence.positions)
+    if self.guesses_words and not self.encoder.window:
+      raise InputError(
+        'plan_value.pieces is set, but the model reads unit by unit: words are'
+        ' guessed in running text (encoder.window).'
+      )
 
   @property
   def stepwise(self) -> bool:
@@ -70,6 +80,10 @@ class HiBERTConfig(ModelConfig):
   @property
   def values_plans(self) -> PlanValueConfig | None:
     return self.plan_value if self.stepwise else None
+
+  @property
+  def guesses_words(self) -> bool:
+    return self.values_plans is not None and self.values_plans.pieces > 0
 
   @property
   def vocab(self) -> int:
@@ -114,6 +128,11 @@ class HiBERTConfig(ModelConfig):
       return loss(params, batch, rng, also=also)
 
     return valued
+
+  def with_value(self) -> 'HiBERTConfig':
+    """The same with a value of whole plans, which knows words if it can."""
+    value = _WORDS if self.encoder.window else PlanValueConfig()
+    return dataclasses.replace(self, plan_value=value)
 
   def twin(self) -> 'HiBERTConfig':
     encoder = dataclasses.replace(self.encoder, summary_positions=0)
@@ -253,9 +272,7 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
   # The default summarizer: layers are shared out as RoBERTa's in the paper.
   'hibert_news': _news(),
   # The same, and what whole summaries are worth.
-  'hibert_news_valued': dataclasses.replace(
-    _news(), plan_value=PlanValueConfig()
-  ),
+  'hibert_news_valued': _news().with_value(),
   # For demonstrations and tests.
   'hibert_tiny': HiBERTConfig(
     HierarchicalConfig(
@@ -281,15 +298,17 @@ def _value_loss(
       ' build records with --reference, and set InputConfig.reference_tokens.'
     )
   run = functools.partial(module.apply, {'params': params})
-  pool: Any = run(memory, batch.unit_ids, batch.valid, method='pool_units')
-  values: Any = run(pool, method='value_sets')
+  pool: Any = run(memory, batch, batch.valid, method='pool_units')
+  judged: Any = run(pool, method='judge_sets')
   sets = jnp.asarray(unit_sets(config))
   rouge = set_rouge(
     batch.tokens, batch.unit_ids, batch.reference, pool.units, sets
   )
   known = (pool.real[:, None] | ~sets[None]).all(axis=-1)
   known &= (batch.reference > 0).any(axis=1, keepdims=True)
-  return config.weight * value_error(values, rouge, known) / len(sets)
+  return config.weight * judgement_error(
+    judged, pool, rouge, known, batch.reference
+  )
 
 
 class UnitGrid(NamedTuple):
@@ -334,26 +353,22 @@ class HiBERT(nn.Module):
     plan = batch.plan if self.config.stepwise else None
     memory = self.encode(batch)
     if self.config.plan_value:
-      self.value_sets(self.pool_units(memory, batch.unit_ids, batch.valid))
+      self.judge_sets(self.pool_units(memory, batch, batch.valid))
     return self.score(memory, plan)
 
   def encode(
     self, batch: Batch, deterministic: bool = True
   ) -> HierarchicalMemory:
     """Everything that does not depend on the plan."""
-    units = self._encode_units(batch, deterministic)
-    return self.encoder.prepare(units, batch.valid, deterministic)
-
-  def _encode_units(
-    self, batch: Batch, deterministic: bool
-  ) -> Float[Array, 'batch units embed']:
-    config = self.config
+    config, text = self.config, None
     if config.encoder.window:
-      return self.encoder.encode_text(
-        batch.tokens, batch.unit_ids, batch.valid.shape[1], deterministic
-      )
-    grid = unit_grid(batch, config.first_token, config.max_unit_tokens)
-    return self.encoder.encode_units(*grid, deterministic)
+      text = self.encoder.read_text(batch.tokens, batch.unit_ids, deterministic)
+      units = self.encoder.pool_text(text, batch.unit_ids, batch.valid.shape[1])
+    else:
+      grid = unit_grid(batch, config.first_token, config.max_unit_tokens)
+      units = self.encoder.encode_units(*grid, deterministic)
+    memory = self.encoder.prepare(units, batch.valid, deterministic)
+    return memory._replace(text=text if config.guesses_words else None)
 
   def score(
     self,
@@ -373,24 +388,37 @@ class HiBERT(nn.Module):
   def pool_units(
     self,
     memory: HierarchicalMemory,
-    unit_ids: Int[Array, 'batch length'],
+    batch: Batch,
     may: Bool[Array, 'batch units'],
   ) -> Pool:
     """The units that sets are made of, among those that may be chosen."""
     assert self.config.plan_value is not None, 'HiBERTConfig.plan_value'
-    begin = self.config.begin_unit
+    first = self.config.begin_unit + 1
     nothing = jnp.zeros((len(may), 0), jnp.int32)
-    states = self.encoder.score_states(memory, with_begin(nothing, begin), True)
-    return pool_units(
+    summary = with_begin(nothing, self.config.begin_unit)
+    states = self.encoder.score_states(memory, summary, True)
+    spans = unit_spans(batch.unit_ids, may.shape[1])
+    pool = pool_units(
       self.config.plan_value,
       jnp.concatenate([memory.units, states], axis=-1),
       self.scorer(states),
-      unit_spans(unit_ids, may.shape[1]).length,
+      spans.length,
       memory.unit_mask,
       may,
-      begin + 1,
+      first,
     )
+    if memory.text is None:
+      return pool
+    text = pool_text(
+      batch.tokens,
+      batch.unit_ids,
+      memory.text,
+      pool_spans(pool, spans),
+      self.config.plan_value.pieces,
+      first,
+    )
+    return pool._replace(text=text)
 
-  def value_sets(self, pool: Pool) -> Float[Array, 'batch sets']:
-    """What each of `unit_sets` is worth as a whole summary."""
+  def judge_sets(self, pool: Pool) -> Judgement:
+    """What each of `unit_sets` is worth as a whole summary, and why."""
     return self.plan_value(pool)

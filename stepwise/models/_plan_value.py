@@ -2,7 +2,8 @@
 
 A search adds one unit after another and never takes one back. Of a few units
 that the model likes, all sets can be valued at once, by what the model has read
-of them (in the spirit of Zhong et al., 2020); the search then orders the best.
+of them (in the spirit of Zhong et al., 2020) and by the words that a summary
+should have (`PlanWords`); the search then orders the best.
 """
 
 import dataclasses
@@ -17,8 +18,14 @@ from flax import linen as nn
 
 from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
-from stepwise.layers import Dense
-from stepwise.models._batch import take
+from stepwise.models._batch import Spans, take
+from stepwise.models._plan_words import (
+  Guess,
+  PlanWords,
+  PoolText,
+  dense,
+  word_error,
+)
 
 # Differences of ROUGE between sets are a few hundredths: too small to learn.
 _SCALE = 20.0
@@ -34,14 +41,18 @@ class PlanValueConfig:
     sizes: units of a set.
     weight: of a set's error, beside the loss of a step, where the model learns
       both (`stepwise data build --reference`).
+    pieces: of a unit whose words are guessed; 0 = no words are.
   """
 
   width: int = 128
   pool: int = 8
   sizes: tuple[int, ...] = (2, 3, 4)
   weight: float = 4.0
+  pieces: int = 0
 
   def __post_init__(self) -> None:
+    if self.pieces < 0:
+      raise InputError(f'pieces is {self.pieces}; 0 or more are possible.')
     if not self.sizes or not 0 < min(self.sizes) <= max(self.sizes) < self.pool:
       raise InputError(
         f'sizes of sets are {self.sizes}: from 1 to below {self.pool}, the pool'
@@ -76,6 +87,7 @@ class Pool(NamedTuple):
     states: of each unit, before and after reading the document.
     features: numbers of each unit, see `_features`.
     document: means of the states over the document.
+    text: their pieces, for a value that guesses words.
   """
 
   units: Int[Array, 'batch pool']
@@ -83,6 +95,7 @@ class Pool(NamedTuple):
   states: Float[Array, 'batch pool embed']
   features: Float[Array, 'batch pool features']
   document: Float[Array, 'batch embed']
+  text: PoolText | None = None
 
 
 def pool_units(
@@ -153,6 +166,24 @@ def _filled(pool: Pool, missing: int) -> Pool:
   return slots._replace(document=document)
 
 
+def pool_spans(pool: Pool, spans: Spans) -> Spans:
+  """Where the units of a pool stand; those that are not real have no length."""
+  length = jnp.where(pool.real, take(spans.length, pool.units), 0)
+  return Spans(take(spans.start, pool.units), length)
+
+
+class Judgement(NamedTuple):
+  """What is thought of the sets of documents.
+
+  Attributes:
+    values: of two sets of a document the higher one is better.
+    guess: of the words of its summary, where these are guessed.
+  """
+
+  values: Float[Array, 'batch sets']
+  guess: Guess | None = None
+
+
 class PlanValue(nn.Module):
   """A number for every set; of two sets the higher one is better.
 
@@ -164,25 +195,31 @@ class PlanValue(nn.Module):
   @nn.compact
   def __call__(
     self, pool: Pool, deterministic: bool = True, dropout: float = 0.0
-  ) -> Float[Array, 'batch sets']:
+  ) -> Judgement:
     width = self.config.width
     sets = jnp.asarray(unit_sets(self.config), jnp.float32)
     drop = nn.Dropout(dropout, deterministic=deterministic)
     read = jnp.concatenate([drop(pool.states), pool.features], axis=-1)
-    states = nn.gelu(_dense(read, width, 'read'))
+    states = nn.gelu(dense(read, width, 'read'))
     states += self._attend(states, pool.real)
-    states = nn.gelu(_dense(drop(states), width, 'unit'))
+    states = nn.gelu(dense(drop(states), width, 'unit'))
     together = jnp.einsum('sp,bpd->bsd', sets, states)
-    about = _dense(drop(pool.document), width, 'document')
+    about = dense(drop(pool.document), width, 'document')
     described = jnp.einsum('sp,bpf->bsf', sets, pool.features)
     size = jnp.broadcast_to(
       sets.sum(-1)[None, :, None] / 3, together[..., :1].shape
     )
-    joined = jnp.concatenate(
-      [together, together * about[:, None], described, size], axis=-1
-    )
-    hidden = nn.gelu(_dense(joined, width, 'set'))
-    return _dense(hidden, 1, 'value')[..., 0] + self._pairs(states, sets)
+    known = [together, together * about[:, None], described, size]
+    values, guess = self._pairs(states, sets), None
+    if self.config.pieces:
+      assert pool.text is not None, 'PlanValueConfig.pieces'
+      guess, words = PlanWords(width, name='words')(
+        pool.text, read, pool.document, sets, drop
+      )
+      known.append(words)
+      values += dense(words, 1, 'expected')[..., 0]
+    hidden = nn.gelu(dense(jnp.concatenate(known, axis=-1), width, 'set'))
+    return Judgement(values + dense(hidden, 1, 'value')[..., 0], guess)
 
   def _attend(
     self,
@@ -191,7 +228,7 @@ class PlanValue(nn.Module):
   ) -> Float[Array, 'batch pool width']:
     width = self.config.width
     query, key, value = (
-      _dense(states, width, name) for name in ('query', 'key', 'content')
+      dense(states, width, name) for name in ('query', 'key', 'content')
     )
     scores = jnp.einsum('bpd,bqd->bpq', query, key) * width**-0.5
     scores = jnp.where(real[:, None], scores, jnp.finfo(scores.dtype).min)
@@ -204,24 +241,49 @@ class PlanValue(nn.Module):
   ) -> Float[Array, 'batch sets']:
     """What two units are worth together, such as nothing if they repeat."""
     left, right = (
-      _dense(states, self.config.width // 4, name) for name in ('left', 'right')
+      dense(states, self.config.width // 4, name) for name in ('left', 'right')
     )
     pairs = jnp.einsum('bpd,bqd->bpq', left, right)
     pairs *= 1 - jnp.eye(sets.shape[1])[None]
     return jnp.einsum('sp,bpq,sq->bs', sets, pairs, sets) / 10
 
 
-def value_error(
+def judgement_error(
+  judged: Judgement,
+  pool: Pool,
+  rouge: Float[Array, 'batch sets'],
+  known: Bool[Array, 'batch sets'],
+  reference: Int[Array, 'batch pieces'],
+) -> Float[Array, '']:
+  """Sum over documents of the mean error of values, and that of words.
+
+  Args:
+    judged: the sets of the pool.
+    pool: what was judged.
+    rouge: of the sets.
+    known: of which sets it is.
+    reference: pieces of the summaries, 0 = no word, -1 = padding.
+  """
+  count = jnp.maximum(known.sum(axis=1), 1)
+  error = (value_errors(judged.values, rouge, known) / count).sum()
+  if judged.guess is None or pool.text is None:
+    return error
+  words = word_error(pool.text.ids, judged.guess, reference)
+  return error + jnp.where(known.any(axis=1), words, 0).sum()
+
+
+def value_errors(
   values: Float[Array, 'batch sets'],
   rouge: Float[Array, 'batch sets'],
   known: Bool[Array, 'batch sets'],
-) -> Float[Array, '']:
-  """Sum of the squared errors of differences between the sets of a document.
+) -> Float[Array, ' batch']:
+  """Sums of the squared errors of differences between the sets of a document.
 
   How good all of them are is not asked for: a choice does not depend on it.
   """
   wanted = jnp.where(known, rouge, 0) * _SCALE
-  return jnp.sum((_centred(values, known) - _centred(wanted, known)) ** 2)
+  errors = _centred(values, known) - _centred(wanted, known)
+  return jnp.sum(errors**2, axis=1)
 
 
 def _centred(
@@ -230,13 +292,3 @@ def _centred(
   count = jnp.maximum(known.sum(axis=1, keepdims=True), 1)
   mean = jnp.where(known, values, 0).sum(axis=1, keepdims=True) / count
   return jnp.where(known, values - mean, 0)
-
-
-def _dense(
-  inputs: Float[Array, '... inputs'], features: int, name: str
-) -> Float[Array, '... features']:
-  """A layer whose outputs are about as large as its inputs at first."""
-  spread = inputs.shape[-1] ** -0.5
-  return Dense((features,), ('embed', 'score'), stddev=spread, name=name)(
-    inputs
-  )

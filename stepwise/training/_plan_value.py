@@ -20,16 +20,20 @@ from flax import linen as nn
 from stepwise._errors import InputError
 from stepwise._files import replacing
 from stepwise._rouge import DEFAULT_METRIC, find_metric, measure_overlap
-from stepwise._typing import Array, Float
+from stepwise._typing import Array, Float, Int
 from stepwise.documents import Document
 from stepwise.inference import Predictor, Reading
 from stepwise.models import (
   PlanValue,
   PlanValueConfig,
   Pool,
+  PoolText,
+  judgement_error,
   unit_sets,
-  value_error,
 )
+
+# Pieces of a summary that are kept.
+_REFERENCE = 192
 
 
 class ValuedPools(NamedTuple):
@@ -39,10 +43,12 @@ class ValuedPools(NamedTuple):
     pool: as `Predictor.pools` gives them, one row a document.
     rouge: mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L; of sets that a document has
       not, nan.
+    reference: pieces of the summaries, as records have them; -1 = padding.
   """
 
   pool: Pool
   rouge: Float[Any, 'documents sets']
+  reference: Int[Any, 'documents pieces']
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class ValueTraining:
 def value_documents(
   predictor: Predictor, readings: Sequence[Reading]
 ) -> ValuedPools:
-  """Reads documents that have summaries."""
+  """Reads documents that have summaries, and records with references."""
   config = predictor.model.values_plans
   if config is None:
     raise InputError('the model does not value plans: it has no plan_value.')
@@ -80,7 +86,20 @@ def value_documents(
   ]
   # Half of the precision is enough to learn from, and half of the room.
   stacked = jax.tree.map(lambda *rows: _small(np.stack(rows)), *pools)
-  return ValuedPools(stacked, np.stack(scores))
+  references = [_reference(reading) for reading in readings]
+  return ValuedPools(stacked, np.stack(scores), np.stack(references))
+
+
+def _reference(reading: Reading) -> Int[np.ndarray, ' pieces']:
+  pieces = reading.record.reference
+  if pieces is None:
+    raise InputError(
+      f'the record of document {reading.document.id!r} has no reference: make'
+      ' it with reference=True.'
+    )
+  kept = np.full(_REFERENCE, -1, np.int32)
+  kept[: len(pieces)] = pieces[:_REFERENCE]
+  return kept
 
 
 def _small(rows: np.ndarray) -> np.ndarray:
@@ -111,8 +130,12 @@ def set_scores(
 
 def save_pools(path: Path, pools: ValuedPools) -> None:
   """Writes a file that `load_pools` reads."""
+  arrays = {**pools._asdict(), **pools.pool._asdict()}
+  del arrays['pool']
+  if text := arrays.pop('text'):
+    arrays |= {f'text_{name}': part for name, part in text._asdict().items()}
   with replacing(path) as target, target.open('wb') as stream:
-    np.savez(stream, rouge=pools.rouge, **pools.pool._asdict())
+    np.savez(stream, **arrays)
 
 
 def load_pools(paths: Iterable[Path]) -> ValuedPools:
@@ -120,11 +143,17 @@ def load_pools(paths: Iterable[Path]) -> ValuedPools:
   parts = [dict(np.load(path)) for path in paths]
   if not parts:
     raise InputError('there are no pools to learn from.')
+  # One array after another: the parts of it are gone before the next is made.
   joined: Any = {
-    name: np.concatenate([part[name] for part in parts]) for name in parts[0]
+    name: np.concatenate([part.pop(name) for part in parts])
+    for name in list(parts[0])
   }
-  rouge = joined.pop('rouge')
-  return ValuedPools(Pool(**joined), rouge)
+  others = {name: joined.pop(name) for name in ('rouge', 'reference')}
+  text: Any = {
+    name: joined.pop(f'text_{name}', None) for name in PoolText._fields
+  }
+  read = None if text['ids'] is None else PoolText(**text)
+  return ValuedPools(Pool(**joined, text=read), **others)
 
 
 def fit_plan_value(
@@ -170,13 +199,16 @@ def value_loss(
   *,
   dropout: float = 0.0,
 ) -> Float[Array, '']:
-  """The mean over all sets of `value_error`."""
+  """The mean over documents of `judgement_error`."""
   rngs = None if rng is None else {'dropout': rng}
-  values: Any = model.apply(
+  judged: Any = model.apply(
     {'params': params}, pools.pool, rng is None, dropout, rngs=rngs
   )
   known = ~jnp.isnan(pools.rouge)
-  return value_error(values, pools.rouge, known) / jnp.maximum(known.sum(), 1)
+  error = judgement_error(
+    judged, pools.pool, pools.rouge, known, pools.reference
+  )
+  return error / jnp.maximum(known.any(axis=1).sum(), 1)
 
 
 def _rows(pools: ValuedPools, rows: np.ndarray) -> ValuedPools:
