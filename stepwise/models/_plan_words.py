@@ -193,7 +193,8 @@ def word_error(
   count = here.sum(axis=-1)
   next_here = jnp.pad(here[:, 1:, 1:], ((0, 0), (0, 1), (0, 1)))
   has_pair = (here & next_here).any(axis=-1)
-  wanted = count[..., None] > jnp.arange(guess.times.shape[-1])
+  already = jnp.arange(guess.times.shape[-1])[None, None]
+  wanted = count[..., None] > already
   errors = _cross_entropy(guess.times, wanted).sum(axis=-1)
   pair_errors = _cross_entropy(guess.pairs, has_pair)
   return _mean(errors, text.real) + _mean(pair_errors, text.pair)

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -15,25 +16,39 @@ from tests.models.documents import make_batch
 from tests.models.tiny_models import CONFIGS, RECORDS
 
 VALUE = PlanValueConfig(width=8, pool=4, sizes=(2, 3))
-CONFIG = dataclasses.replace(CONFIGS['hibert'], plan_value=VALUE)
+TINY = CONFIGS['hibert']
+VALUED = {
+  'units': dataclasses.replace(TINY, plan_value=VALUE),
+  'words': dataclasses.replace(
+    TINY,
+    encoder=dataclasses.replace(TINY.encoder, window=7, pooling='mean'),
+    plan_value=dataclasses.replace(VALUE, pieces=3),
+  ),
+}
 DECODE = DecodeConfig(3, 2, beam_size=2, stop_unit=0, never=(1,))
 
 
-@pytest.fixture(scope='module')
-def params():
-  return draw(CONFIG.build(), make_batch(RECORDS))['params']
+@pytest.fixture(scope='module', params=VALUED)
+def config(request):
+  return VALUED[request.param]
 
 
 @pytest.fixture(scope='module')
-def predictor(params):
-  return Predictor(CONFIG, params, PredictConfig(DECODE), BUCKETS)
+def params(config):
+  return draw(config.build(), make_batch(RECORDS))['params']
+
+
+@pytest.fixture(scope='module')
+def predictor(config, params):
+  return Predictor(config, params, PredictConfig(DECODE), BUCKETS)
 
 
 def best(predictor, params, wanted, allowed):
   """The set of highest value among those allowed, as units of the document."""
   (pool,) = predictor.pools([wanted])
-  batch = type(pool)(*(jnp.asarray(part)[None] for part in pool))
-  values = PlanValue(VALUE).apply({'params': params['plan_value']}, batch)[0]
+  batch = jax.tree.map(lambda part: jnp.asarray(part)[None], pool)
+  value = PlanValue(predictor.model.plan_value)
+  (values,) = value.apply({'params': params['plan_value']}, batch).values
   units = np.asarray(pool.units) - 2
   found = [
     (float(value), frozenset(units[members].tolist()))
@@ -78,7 +93,7 @@ def test_constraints_hold(predictor, params):
 def test_blocking_leaves_out_sets_that_repeat_words(predictor, params):
   """All units share a trigram: no set is allowed, and the search decides."""
   config = PredictConfig(DECODE, trigram_blocking=True)
-  blocking = Predictor(CONFIG, params, config, BUCKETS)
+  blocking = Predictor(predictor.model, params, config, BUCKETS)
   alike = reading(RECORDS[0], words=('one', 'two', 'three'))
   assert len(blocking.predict([alike])[0].units) == 1
   different = reading(RECORDS[0])
@@ -88,7 +103,7 @@ def test_blocking_leaves_out_sets_that_repeat_words(predictor, params):
 
 def test_other_lengths_and_budgets_are_left_to_the_search(predictor, params):
   plain = Predictor(
-    CONFIG, params, PredictConfig(DECODE, whole_plans=False), BUCKETS
+    predictor.model, params, PredictConfig(DECODE, whole_plans=False), BUCKETS
   )
   count = int(RECORDS[0]['unit_ids'].max()) - 1
   budget = Budget((1,) * count, 2)
@@ -105,7 +120,7 @@ def test_other_lengths_and_budgets_are_left_to_the_search(predictor, params):
 def test_a_plan_by_itself_is_not_what_steps_add_up_to(predictor, params):
   """Otherwise nothing above would tell the two from each other."""
   plain = Predictor(
-    CONFIG, params, PredictConfig(DECODE, whole_plans=False), BUCKETS
+    predictor.model, params, PredictConfig(DECODE, whole_plans=False), BUCKETS
   )
   wanted = [reading(record) for record in RECORDS]
   pairs = zip(predictor.predict(wanted), plain.predict(wanted), strict=True)

@@ -12,7 +12,7 @@ from stepwise.layers import (
   TransformerConfig,
   TransformerEncoder,
 )
-from stepwise.models import PlanValueConfig, unit_sets
+from stepwise.models import PlanValueConfig, unit_sets, word_error
 from stepwise.models._batch import Batch
 from stepwise.models._hibert import (
   HIBERT_CONFIGS,
@@ -247,8 +247,11 @@ def valued_batch():
   )
 
 
-def test_whole_plans_are_learnt_with_the_steps():
-  model, batch = HiBERT(VALUED), valued_batch()
+@pytest.mark.parametrize('pieces', [0, 3])
+def test_whole_plans_are_learnt_with_the_steps(pieces):
+  value = dataclasses.replace(VALUED.plan_value, pieces=pieces)
+  valued = dataclasses.replace(VALUED, plan_value=value)
+  model, batch = HiBERT(valued), valued_batch()
   params = draw(model, batch)['params']
 
   def loss_and_gradient(config):
@@ -257,19 +260,20 @@ def test_whole_plans_are_learnt_with_the_steps():
 
     return jax.value_and_grad(loss)(params)
 
-  steps = dataclasses.replace(VALUED, plan_value=None)
+  steps = dataclasses.replace(valued, plan_value=None)
   alone = steps.loss(HiBERT(steps))(params, batch).loss
-  total, gradient = loss_and_gradient(VALUED)
+  total, gradient = loss_and_gradient(valued)
   pool = run(
     model,
     {'params': params},
     run(model, {'params': params}, batch, method='encode'),
-    batch.unit_ids,
+    batch,
     batch.valid,
     method='pool_units',
   )
-  values = run(model, {'params': params}, pool, method='value_sets')
-  sets = unit_sets(VALUED.plan_value)
+  judged = run(model, {'params': params}, pool, method='judge_sets')
+  values = judged.values
+  sets = unit_sets(valued.plan_value)
   rouge = set_rouge(
     *(batch.tokens, batch.unit_ids, batch.reference, pool.units),
     jnp.asarray(sets),
@@ -278,14 +282,17 @@ def test_whole_plans_are_learnt_with_the_steps():
   for row in range(2):
     known = (np.asarray(pool.real[row]) | ~sets).all(1)
     error = np.asarray(values[row] - 20 * rouge[row])[known]
-    wanted += 4.0 / len(sets) * ((error - error.mean()) ** 2).sum()
+    wanted += 4.0 * ((error - error.mean()) ** 2).mean()
+    if judged.guess:
+      given = pool.text.ids, judged.guess, batch.reference
+      wanted += 4.0 * word_error(*given)[row]
   np.testing.assert_allclose(total - alone, wanted, rtol=1e-4)
   assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
 
   # The layers that read learn from it; what likes units only from steps.
   _, less = loss_and_gradient(
     dataclasses.replace(
-      VALUED, plan_value=dataclasses.replace(VALUED.plan_value, weight=0.0)
+      valued, plan_value=dataclasses.replace(valued.plan_value, weight=0.0)
     )
   )
 

@@ -14,6 +14,7 @@ from stepwise.models import (
   PlanValue,
   PlanValueConfig,
   Pool,
+  PoolText,
   pool_units,
   unit_sets,
 )
@@ -48,7 +49,9 @@ def make_pools(rng, documents, config=SMALL, embed=6):
     np.zeros((documents, config.pool, 5), np.float32),
     np.zeros((documents, embed), np.float32),
   )
-  return jax.tree.map(jnp.asarray, ValuedPools(pool, worth.astype(np.float32)))
+  reference = np.full((documents, 3), -1, np.int32)
+  pools = ValuedPools(pool, worth.astype(np.float32), reference)
+  return jax.tree.map(jnp.asarray, pools)
 
 
 def test_sets_are_all_of_their_sizes():
@@ -123,7 +126,7 @@ def test_a_value_is_learnt_and_finds_the_best_sets():
   pools, others = make_pools(rng, 1000), make_pools(rng, 200)
   training = ValueTraining(epochs=8, dropout=0.0, learning_rate=1e-2)
   params = fit_plan_value(SMALL, pools, training)
-  values = PlanValue(SMALL).apply({'params': params}, others.pool)
+  values = PlanValue(SMALL).apply({'params': params}, others.pool).values
   chosen = np.take_along_axis(
     others.rouge, np.asarray(values).argmax(1)[:, None], axis=1
   )
@@ -155,8 +158,13 @@ def test_how_good_all_sets_are_is_not_learnt():
   )
 
 
-def test_pools_go_to_files_and_back(tmp_path):
+@pytest.mark.parametrize('words', [False, True])
+def test_pools_go_to_files_and_back(tmp_path, words):
   pools = make_pools(np.random.default_rng(3), 7)
+  if words:
+    ids = jnp.arange(7 * 4 * 3).reshape(7, 4, 3)
+    text = PoolText(ids, ids[..., None] / 2, ids[..., None] / 3)
+    pools = pools._replace(pool=pools.pool._replace(text=text))
   half = (
     jax.tree.map(lambda x: x[:3], pools),
     jax.tree.map(lambda x: x[3:], pools),
