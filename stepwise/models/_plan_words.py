@@ -241,7 +241,8 @@ class PlanWords(nn.Module):
       self._guess_times(states, text.features, pieces.same),
       self._guess_pairs(states),
     )
-    hits, pair_hits = _hits(pieces, *map(nn.sigmoid, guess), sets)
+    times, pairs = nn.sigmoid(guess.times), nn.sigmoid(guess.pairs)
+    hits, pair_hits = _hits(pieces, times, pairs, sets)
     length = (text.ids > 0).sum(axis=-1).astype(jnp.float32)
     described = _describe(
       hits, pair_hits, jnp.einsum('sp,bp->bs', sets, length)
