@@ -146,15 +146,7 @@ def expected_hits(
     times, pairs: probabilities, as `Guess` has their logits.
     sets: 1 for the units of a set.
   """
-  return _hits(_compare(ids), times, pairs, sets)
-
-
-def _hits(
-  text: _Pieces,
-  times: Float[Array, 'batch length times'],
-  pairs: Float[Array, 'batch length'],
-  sets: Float[Array, 'sets pool'],
-) -> tuple[Float[Array, 'batch sets'], Float[Array, 'batch sets']]:
+  text = _compare(ids)
   found = jnp.einsum('sp,bpt->bst', sets, text.counts)
   once = _first(text.same, text.real)
   hits = jnp.zeros(found.shape[:2])
@@ -235,14 +227,13 @@ class PlanWords(nn.Module):
       sets: 1 for the units of a set.
       drop: a layer of dropout.
     """
-    pieces = _compare(text.ids)
     states = self._read(text, units, document, drop)
     guess = Guess(
-      self._guess_times(states, text.features, pieces.same),
+      self._guess_times(states, text.features, _compare(text.ids).same),
       self._guess_pairs(states),
     )
     times, pairs = nn.sigmoid(guess.times), nn.sigmoid(guess.pairs)
-    hits, pair_hits = _hits(pieces, times, pairs, sets)
+    hits, pair_hits = expected_hits(text.ids, times, pairs, sets)
     length = (text.ids > 0).sum(axis=-1).astype(jnp.float32)
     described = _describe(
       hits, pair_hits, jnp.einsum('sp,bp->bs', sets, length)
