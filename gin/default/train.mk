@@ -24,7 +24,7 @@ SELECT ?= 1000
 REPORT ?= 5000
 PEEK ?= 200
 LONGER ?= 6000
-VALUED ?= 6000
+VALUED ?= 4096
 MIXED ?=
 KINDS ?= acibench aclsum bva ectsum qmsum scisummnet squality sumpubmed
 FLAGS ?=
@@ -134,11 +134,12 @@ $(RUN)/all/bundle/config.json: $(RUN)/all.jsonl \
 	  $(RUN)/stepwise/bundle
 
 $(RUN)/valued.jsonl: $(TRAIN) | $(RUN)
-	$(STEPWISE) data sample $< $@:$(VALUED) --seed $(SEED)
+	$(STEPWISE) data sample $< $@:6000 --seed $(SEED)
 
 $(RUN)/value/bundle/config.json: $(RUN)/valued.jsonl \
     $(RUN)/all/bundle/config.json
-	$(STEPWISE) train-value $(RUN)/all/bundle $< $(RUN)/value --seed $(SEED)
+	$(STEPWISE) train-value $(RUN)/all/bundle $< $(RUN)/value \
+	  --documents $(VALUED) --seed $(SEED)
 
 # A twin shares what was learnt about reading, and learns to choose at once.
 $(RUN)/twin/bundle/config.json: $(RUN)/twin-train.jsonl \
