@@ -18,7 +18,7 @@ from stepwise.realization._lines import (
 )
 from stepwise.realization._naming import Naming
 from stepwise.realization._performances import Performance, Performances
-from stepwise.realization._realizer import Sentences, check_plans
+from stepwise.realization._realizer import Authored, Sentences, check_plans
 from stepwise.realization._story import Story
 from stepwise.realization._turns import Turns
 from stepwise.rotowire import (
@@ -67,16 +67,33 @@ class TemplateRealizer:
   def realize(
     self, games: Sequence[Game], plans: Sequence[Plan]
   ) -> list[Sentences]:
+    return [
+      tuple(each.text for each in texts)
+      for texts in self.realize_authored(games, plans)
+    ]
+
+  def realize_authored(
+    self, games: Sequence[Game], plans: Sequence[Plan]
+  ) -> list[list[Authored]]:
     check_plans(games, plans)
-    pairs = zip(games, plans, strict=True)
-    return [_Report(game, self.skip).write(plan) for game, plan in pairs]
+    return [
+      [
+        Authored(*parts, self.name)
+        for parts in _Report(game, self.skip).write(plan)
+      ]
+      for game, plan in zip(games, plans, strict=True)
+    ]
 
 
 def finish_report(
-  game: Game, plan: Plan, texts: Sequence[str | None]
-) -> Sentences:
-  """A report of which somebody else wrote some sentences, None = not this."""
-  return _Report(game).write(plan, texts)
+  game: Game, plan: Plan, texts: Sequence[str | None], realizer: str
+) -> list[Authored]:
+  """A report of which a realizer wrote some sentences, None = not this."""
+  parts = _Report(game).write(plan, texts)
+  return [
+    Authored(*each, realizer if text else TemplateRealizer.name)
+    for each, text in zip(parts, texts, strict=True)
+  ]
 
 
 Said = Mapping[str, Mapping[str, str]]
@@ -96,28 +113,33 @@ class _Report:
     self._story = Story(*parts)
     self._performances = Performances(*parts)
 
-  def write(self, plan: Plan, given: Sequence[str | None] = ()) -> Sentences:
+  def write(
+    self, plan: Plan, given: Sequence[str | None] = ()
+  ) -> list[tuple[str, str]]:
     """Texts, empty where one would only repeat what was written.
+
+    Beside every text is what is added to it.
 
     How the game went follows its result, or else ends a long report. Where a
     text is `given` for a sentence, it is taken.
     """
     written: list[str] = []
+    added = [''] * len(plan)
     others = given or [None] * len(plan)
     result = self._last_of_result(plan)
     for place, sentence in enumerate(plan):
       own = self._sentence(sentence)
       text = others[place] or own
-      text = '' if text in written else text
-      flow = self._flow(plan) if place == result else ''
-      written.append(f'{text}{flow}'.strip())
+      written.append('' if text in written else text)
+      if place == result:
+        added[place] = self._flow(plan)
     places = [place for place, text in enumerate(written) if text]
     if len(places) > _SHORT:
       story = self._story
-      flow = self._flow(plan) if result is None else ''
-      end = _after(story.benches(), story.leaders(), story.closing())
-      written[places[-1]] += f'{flow}{end}'
-    return tuple(written)
+      flow = self._flow(plan) if result is None else added[places[-1]]
+      ends = story.benches(), story.leaders(), story.closing()
+      added[places[-1]] = _joined(flow, *ends)
+    return list(zip(written, added, strict=True))
 
   def _last_of_result(self, plan: Plan) -> int | None:
     """The sentence of the result, or the last on teams that follow it."""
@@ -138,7 +160,7 @@ class _Report:
       for _, type in told
       if all((team, type) in told for team in self._teams)
     }
-    return _after(self._story.flow(), self._story.contests(known))
+    return _joined(self._story.flow(), self._story.contests(known))
 
   def _sentence(self, sentence: Sequence[Relation]) -> str:
     said, clauses = _by_entity(sentence), []
@@ -290,8 +312,8 @@ class _Report:
     return self._performances.tell(told)
 
 
-def _after(*sentences: str) -> str:
-  return ''.join(f' {sentence}' for sentence in sentences if sentence)
+def _joined(*sentences: str) -> str:
+  return ' '.join(filter(None, sentences))
 
 
 def _by_entity(
