@@ -25,7 +25,11 @@ from stepwise.realization._inputs import (
   encode_inputs,
   known_entries,
 )
-from stepwise.realization._realizer import Realizer
+from stepwise.realization._realizer import (
+  Authored,
+  AuthoredRealizer,
+  Realizer,
+)
 from stepwise.realization._report import (
   GameReport,
   PlacedEntry,
@@ -36,6 +40,8 @@ from stepwise.realization._templates import TemplateRealizer
 
 __all__ = [
   'KINDS',
+  'Authored',
+  'AuthoredRealizer',
   'Example',
   'ExampleOptions',
   'ExampleReport',

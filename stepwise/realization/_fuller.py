@@ -1,81 +1,149 @@
 """Entries that people often say beside those of a plan."""
 
-from collections.abc import Sequence
-from operator import attrgetter
-from typing import NamedTuple
+from collections.abc import Container, Mapping, Sequence
 
+from stepwise.realization._course import Course
 from stepwise.rotowire import (
   FIRST_NAME,
+  MATCH,
   NAME_TYPES,
+  PLAYER_TEAM,
   SECOND_NAME,
+  START_POSITION,
   Game,
   Player,
 )
 from stepwise.tables import Plan, Relation
 
 _POINTS = 'PLAYER-PTS'
-# Said of whoever's points are said, from so many on. Chosen on training games,
-# as the number of players below: so that BLEU rises and F1 of content selection
-# does not fall.
+# Said of whoever's points are said and at least ten, from so many on. Chosen on
+# training games, as the number of players below: so that BLEU rises and F1 of
+# content selection does not fall.
 _COUNTS = {
   'PLAYER-REB': 3,
   'PLAYER-AST': 3,
   'PLAYER-STL': 3,
   'PLAYER-BLK': 3,
 }
-# More of those who scored so many, in sentences of their own.
 _LEAST_POINTS = 10
+# More of those who scored so many.
 _MOST_PLAYERS = 2
+_RECORD = ('TEAM-WINS', 'TEAM-LOSSES')
+# Sentences of two players have at most so many numbers.
+_MOST_NUMBERS = 4
+# As people say what somebody did: points, the shots they come from, the rest.
+_ORDER = (
+  *(FIRST_NAME, SECOND_NAME, START_POSITION, PLAYER_TEAM, _POINTS),
+  *('PLAYER-FGM', 'PLAYER-FGA', 'PLAYER-FG3M', 'PLAYER-FG3A'),
+  *('PLAYER-FTM', 'PLAYER-FTA', 'PLAYER-REB', 'PLAYER-AST', 'PLAYER-STL'),
+  'PLAYER-BLK',
+)
+_PLACES = {type: place for place, type in enumerate(_ORDER)}
 
-
-class _Scorer(NamedTuple):
-  points: int
-  player: Player
+Sentence = tuple[Relation, ...]
 
 
 def fuller_plan(plan: Plan, game: Game) -> Plan:
-  """A plan with more of the table, as long as what people write.
+  """A plan with more of the table, in the order in which people tell it.
 
-  Whoever's points are planned gets his other counts, unless they are few; and
-  the best scorers whom the plan forgets get a sentence, after those of their
-  team.
+  Whoever's points are planned gets his other counts, unless they are few; the
+  best scorers whom the plan forgets are told, too. First come the teams, then
+  the players of the team that the plan speaks of first, then those of the
+  other: the best scorer, who started, who came from the bench.
   """
   players = {player.entity: player for player in game.players}
-  planned = {(r.entity, r.type) for sentence in plan for r in sentence}
+  told: dict[str, list[Relation]] = {}
+  for relation in dict.fromkeys(r for s in plan for r in s):
+    if relation.entity in players:
+      told.setdefault(relation.entity, []).append(relation)
+  rows = [
+    _row(players[entity], relations) for entity, relations in told.items()
+  ]
+  rows += map(_scored, _forgotten(game, told))
+  course = Course(game)
+  order = list(dict.fromkeys(players[row[0].entity].team for row in rows))
+  rows.sort(key=lambda row: _rank(players[row[0].entity], order, course))
+  return (*_of_teams(plan, game), *_in_sentences(rows, players, course))
+
+
+def _of_teams(plan: Plan, game: Game) -> list[Sentence]:
+  """What is planned of teams; beside a final score records are whole."""
+  teams = {team.entity: team for team in game.teams}
+  planned = {relation for sentence in plan for relation in sentence}
   sentences = []
   for sentence in plan:
-    sentences.append(_with_counts(sentence, players, planned))
-    planned |= {(r.entity, r.type) for r in sentences[-1]}
-  named = {entity for entity, _ in planned}
-  missed = [_Scorer(_number(p, _POINTS), p) for p in game.players]
-  missed = [s for s in missed if s.player.entity not in named]
-  missed.sort(key=attrgetter('points'), reverse=True)
-  for points, player in missed[:_MOST_PLAYERS]:
-    if points >= _LEAST_POINTS:
-      place = _after_mates(sentences, player, players)
-      sentences.insert(place, _scored(player))
-  return tuple(sentences)
+    told = [r for r in sentence if r.entity in teams or r.entity == MATCH]
+    for team in [teams[r.entity] for r in told if r.type == 'TEAM-PTS']:
+      record = (Relation(team.entity, team.values[t], t) for t in _RECORD)
+      told += [r for r in record if r not in planned and r.value.isdecimal()]
+    if told:
+      sentences.append(tuple(told))
+  return sentences
 
 
-def _with_counts(
-  sentence: Sequence[Relation],
-  players: dict[str, Player],
-  planned: set[tuple[str, str]],
-) -> tuple[Relation, ...]:
-  """A sentence with what is left to say of its scorers."""
-  told = list(sentence)
-  for entity in dict.fromkeys(r.entity for r in sentence if r.type == _POINTS):
-    last = max(i for i, r in enumerate(told) if r.entity == entity)
-    told[last + 1 : last + 1] = [
-      Relation(entity, players[entity].values[type], type)
-      for type, least in _COUNTS.items()
-      if (entity, type) not in planned
-      and _number(players[entity], type) >= least
-    ]
-  return tuple(told)
+def _forgotten(game: Game, told: Container[str]) -> list[Player]:
+  """The best scorers of whom nothing is told."""
+  others = [p for p in game.players if p.entity not in told]
+  others.sort(key=_points, reverse=True)
+  return [p for p in others[:_MOST_PLAYERS] if _points(p) >= _LEAST_POINTS]
 
 
-def _scored(player: Player) -> tuple[Relation, ...]:
+def _row(player: Player, relations: Sequence[Relation]) -> Sentence:
+  """What is told of a player, with his other counts."""
+  told = {relation.type for relation in relations}
+  scored = _POINTS in told and _points(player) >= _LEAST_POINTS
+  added = [
+    Relation(player.entity, player.values[type], type)
+    for type, least in _COUNTS.items()
+    if scored and type not in told and _number(player, type) >= least
+  ]
+  return tuple(
+    sorted(
+      (*relations, *added), key=lambda r: _PLACES.get(r.type, len(_PLACES))
+    )
+  )
+
+
+def _rank(
+  player: Player, teams: Sequence[str], course: Course
+) -> tuple[int, bool, bool, int]:
+  return (
+    teams.index(player.team),
+    not course.leads_team(player),
+    course.from_bench(player),
+    -_points(player),
+  )
+
+
+def _in_sentences(
+  rows: Sequence[Sentence], players: Mapping[str, Player], course: Course
+) -> list[Sentence]:
+  """Players one by one, or two mates of whom there is little to say."""
+  sentences: list[Sentence] = []
+  pair = False
+  for row in rows:
+    player = players[row[0].entity]
+    before = sentences[-1] if sentences else ()
+    mate = players[before[0].entity] if before else None
+    pair = bool(
+      mate
+      and not pair
+      and mate.team == player.team
+      and not course.leads_team(mate)
+      and _numbers(before) + _numbers(row) <= _MOST_NUMBERS
+    )
+    if pair:
+      sentences[-1] = (*before, *row)
+    else:
+      sentences.append(row)
+  return sentences
+
+
+def _numbers(sentence: Sentence) -> int:
+  return sum(relation.type not in NAME_TYPES for relation in sentence)
+
+
+def _scored(player: Player) -> Sentence:
   values = player.values
   return tuple(
     Relation(player.entity, values[type], type)
@@ -84,20 +152,8 @@ def _scored(player: Player) -> tuple[Relation, ...]:
   )
 
 
-def _after_mates(
-  sentences: Sequence[Sequence[Relation]],
-  player: Player,
-  players: dict[str, Player],
-) -> int:
-  """Where the sentences on players of a team end."""
-  places = [
-    place
-    for place, sentence in enumerate(sentences, start=1)
-    for relation in sentence
-    if relation.entity in players
-    and players[relation.entity].team == player.team
-  ]
-  return max(places, default=len(sentences))
+def _points(player: Player) -> int:
+  return _number(player, _POINTS)
 
 
 def _number(player: Player, type: str) -> int:

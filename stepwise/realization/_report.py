@@ -1,15 +1,24 @@
 """A report of a game: the plan, the text, and which entry is where."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepwise.extraction import planned_sentences, sentence_tokens
-from stepwise.realization._realizer import Realizer
-from stepwise.rotowire import ROLE_TYPES, Game
+from stepwise.extraction import (
+  lookup_relations,
+  planned_sentences,
+  read_sentences,
+  sentence_tokens,
+)
+from stepwise.realization._check import check_text
+from stepwise.realization._realizer import Authored, Realizer, authored_texts
+from stepwise.rotowire import NAME_TYPES, ROLE_TYPES, Game
 from stepwise.tables import Plan, Relation
 
 _NAMES = ('TEAM-CITY', 'TEAM-NAME')
+# Reasons to be unsure begin so.
+_UNSAID = 'not found: '
+_FOREIGN = 'not in the table: '
 
 
 @dataclass(frozen=True)
@@ -29,10 +38,23 @@ class PlacedEntry:
 
 @dataclass(frozen=True)
 class ReportSentence:
-  """What was written for one sentence of the plan; it may be nothing."""
+  """What was written for one sentence of the plan; it may be nothing.
+
+  Attributes:
+    text: of it.
+    entries: of the plan, and whether the text says them.
+    realizer: who wrote it; a realizer may leave sentences to the templates.
+    added: the end of the text that says no entry, but how the game went; by
+      templates. It may be empty.
+    unsure: what a reader should check, in words; empty if the text says all
+      entries and the table supports whatever it says.
+  """
 
   text: str
   entries: tuple[PlacedEntry, ...]
+  realizer: str = ''
+  added: str = ''
+  unsure: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,20 +72,35 @@ class GameReport:
 
   @property
   def warnings(self) -> tuple[str, ...]:
-    """What the text does not say although it was planned, in a sentence."""
+    """Planned and not said, said and not in the table: a sentence of each."""
+    return (*self._unsaid(), *self._foreign())
+
+  def _foreign(self) -> Iterator[str]:
+    found = [
+      reason.removeprefix(_FOREIGN)
+      for sentence in self.sentences
+      for reason in sentence.unsure
+      if reason.startswith(_FOREIGN)
+    ]
+    if found:
+      yield (
+        f'{self.realizer} wrote what the table does not have, {len(found)} '
+        f'times, first {found[0]}: check the text.'
+      )
+
+  def _unsaid(self) -> Iterator[str]:
     entries = [entry for each in self.sentences for entry in each.entries]
     unsaid = [
       entry.relation
       for entry in entries
       if entry.stated is False and not self._is_named(entry.relation)
     ]
-    if not unsaid:
-      return ()
-    first = ' '.join(map(str, unsaid[0]))
-    return (
-      f'{len(unsaid)} of {len(entries)} planned entries were not found in what '
-      f'{self.realizer} wrote, first {first}: check the text.',
-    )
+    if unsaid:
+      yield (
+        f'{len(unsaid)} of {len(entries)} planned entries were not found in '
+        f'what {self.realizer} wrote, first {_in_words(unsaid[0])}: check the '
+        'text.'
+      )
 
   def _is_named(self, relation: Relation) -> bool:
     """Whole names of teams are for the opening, wherever they are planned."""
@@ -81,6 +118,9 @@ class GameReport:
       'sentences': [
         {
           'text': sentence.text,
+          'realizer': sentence.realizer if sentence.text else None,
+          'added': sentence.added,
+          'unsure': list(sentence.unsure),
           'entries': [
             {**entry.relation._asdict(), 'stated': entry.stated}
             for entry in sentence.entries
@@ -102,17 +142,47 @@ def write_report(
     realizer: writes.
     planner: who made the plan.
   """
-  [texts] = realizer.realize([game], [plan])
-  stated = _stated(game, texts)
-  return GameReport(
-    game,
-    planner,
-    realizer.name,
-    tuple(
-      ReportSentence(text, tuple(_placed(r, found) for r in sentence))
-      for sentence, text, found in zip(plan, texts, stated, strict=True)
-    ),
+  written = authored_texts(realizer, game, plan)
+  texts = [each.text for each in written]
+  sentences = [
+    _sentence(game, entries, each, found)
+    for entries, each, found in zip(
+      plan, written, _stated(game, texts), strict=True
+    )
+  ]
+  return GameReport(game, planner, realizer.name, tuple(sentences))
+
+
+def _sentence(
+  game: Game,
+  relations: Sequence[Relation],
+  written: Authored,
+  found: set[Relation],
+) -> ReportSentence:
+  entries = tuple(_placed(relation, found) for relation in relations)
+  unsaid = (
+    f'{_UNSAID}{_in_words(entry.relation)}'
+    for entry in entries
+    # A name may be for another sentence to say.
+    if entry.stated is False and entry.relation.type not in NAME_TYPES
   )
+  return ReportSentence(
+    *(written.text, entries, written.realizer, written.added),
+    unsure=(*unsaid, *_unsupported(game, written.text)),
+  )
+
+
+def _unsupported(game: Game, text: str) -> Iterator[str]:
+  """What a text says that the table does not."""
+  for found in lookup_relations(read_sentences(text, game), game):
+    if not found.supported:
+      yield f'{_FOREIGN}{_in_words(found.relation)}'
+  for mistake in check_text(text, game):
+    yield f'{_FOREIGN}{mistake.kind} {mistake.words}'
+
+
+def _in_words(relation: Relation) -> str:
+  return ' '.join(relation)
 
 
 def _placed(relation: Relation, found: set[Relation]) -> PlacedEntry:

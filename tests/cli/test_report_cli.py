@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from stepwise._errors import InputError
 from stepwise.cli import report
 from stepwise.cli.main import app
+from stepwise.realization import TemplateRealizer
 from stepwise.rotowire import parse_game
 from stepwise.tables import plan_to_json
 from tests.realization.usual_plans import plan_game
@@ -118,8 +119,40 @@ def test_json_is_a_plan_again(game, usual, tmp_path):
   assert again == shown | {'planner': 'plan.json'}
   path.write_text(json.dumps(shown['plan'][1:2]))
   assert invoke(game, '--plan', path).stdout == (
-    'J.T. Lund led the way for the Easton Herons with a game-high 31 points, '
-    'to go along with four rebounds and 12 assists in the victory.\n'
+    'The Easton Herons were led by J.T. Lund, who finished with a game-high 31 '
+    'points, four rebounds and 12 assists in the victory.\n'
+  )
+
+
+class Helped:
+  """Leaves all but the first sentence to the templates."""
+
+  name = 'learned'
+
+  def realize(self, games, plans):
+    raise AssertionError('who wrote what would be lost')
+
+  def realize_authored(self, games, plans):
+    [templates] = TemplateRealizer().realize_authored(games, plans)
+    return [[templates[0]._replace(realizer=self.name), *templates[1:]]]
+
+
+def test_json_says_who_wrote_a_sentence_and_what_is_unsure(
+  game, usual, monkeypatch
+):
+  monkeypatch.setattr(report, '_realizer', lambda *_: Helped())
+  shown = json.loads(invoke(game, '--plan', usual, '--json').stdout)
+  assert shown['realizer'] == 'learned'
+  first, *rest = shown['sentences']
+  assert first['realizer'] == 'learned'
+  assert {sentence['realizer'] for sentence in rest} == {'template'}
+  assert first['text'].endswith(first['added']) and first['added']
+  assert all(sentence['unsure'] == [] for sentence in shown['sentences'])
+  monkeypatch.setattr(report, '_realizer', lambda *_: Wrong())
+  shown = json.loads(invoke(game, '--plan', usual, '--json').stdout)
+  assert all(
+    'not in the table: J.T. Lund 3 PLAYER-PTS' in sentence['unsure']
+    for sentence in shown['sentences']
   )
 
 

@@ -12,6 +12,7 @@ from stepwise.realization import (
   render_report,
   write_report,
 )
+from stepwise.realization._templates import finish_report
 from stepwise.rotowire import parse_game
 from stepwise.tables import Relation, parse_plan
 from tests.realization.usual_plans import plan_game
@@ -69,12 +70,65 @@ def test_what_is_not_said_is_known(game):
   [[first], [second]] = [s.entries for s in report.sentences]
   assert first.stated is False
   assert second.stated is None
-  [warning] = report.warnings
-  assert warning == (
+  assert report.warnings == (
     '1 of 2 planned entries were not found in what lies wrote, first J.T. Lund'
-    ' 31 PLAYER-PTS: check the text.'
+    ' 31 PLAYER-PTS: check the text.',
+    'lies wrote what the table does not have, 2 times, first J.T. Lund 30 '
+    'PLAYER-PTS: check the text.',
   )
-  assert report.to_dict()['warnings'] == [warning]
+  content = report.to_dict()
+  assert content['warnings'] == list(report.warnings)
+  assert [sentence['unsure'] for sentence in content['sentences']] == [
+    [
+      'not found: J.T. Lund 31 PLAYER-PTS',
+      'not in the table: J.T. Lund 30 PLAYER-PTS',
+    ],
+    ['not in the table: J.T. Lund 30 PLAYER-PTS'],
+  ]
+
+
+def test_who_wrote_a_sentence(game):
+  plan = plan_game(game)
+  report = write_report(game, plan, TemplateRealizer()).to_dict()
+  sentences = report['sentences']
+  assert {s['realizer'] for s in sentences} == {'template'}
+  assert [s['unsure'] for s in sentences] == [[]] * len(plan)
+  assert all(s['text'].endswith(s['added']) for s in sentences)
+  # How the game went follows the result; the rest is at the end.
+  assert [bool(s['added']) for s in sentences] == [
+    *(True, *[False] * (len(plan) - 2), True)
+  ]
+  points = (Relation(LUND, '31', 'PLAYER-PTS'),)
+  given = finish_report(game, (points, points), ['Lund had 31.', None], 'mine')
+  assert [each.realizer for each in given] == ['mine', 'template']
+  assert given[0].text == 'Lund had 31.'
+
+
+def test_nobody_wrote_nothing(game):
+  name = (Relation('Easton Herons', 'Herons', 'TEAM-NAME'),)
+  plan = ((Relation('Easton Herons', '104', 'TEAM-PTS'),), name, name)
+  report = write_report(game, plan, TemplateRealizer()).to_dict()
+  [*_, last] = report['sentences']
+  assert (last['text'], last['realizer']) == ('', None)
+
+
+@pytest.mark.parametrize(
+  ('text', 'reason'),
+  [
+    ('The Herons won 105-92.', 'score 105 - 92'),
+    ('Lund was better than Ames.', 'name Ames'),
+    ('It was Sunday.', 'day Sunday'),
+  ],
+)
+def test_mistakes_are_marked(game, text, reason):
+  class Wrong(Lies):
+    def realize(self, games, plans):
+      return [(text,)]
+
+  side = Relation('Easton Herons', 'home', 'TEAM-SIDE')
+  [sentence] = write_report(game, ((side,),), Wrong()).sentences
+  assert f'not in the table: {reason}' in sentence.unsure
+  assert sentence.realizer == 'lies'
 
 
 def test_a_team_named_once_is_named(game):

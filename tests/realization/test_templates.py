@@ -32,21 +32,20 @@ def test_a_report(game):
   plan = known_entries(oracle_plan(game), game)
   assert write(game, *plan) == (
     'The Easton Herons (12-3) defeated the Port Vale Comets (6-9) 104-92 on '
-    'Friday. The Herons led at the end of every quarter on their way to the '
-    'victory over the Comets. The Herons were at their best in the fourth '
+    'Friday. The Herons were ahead of the Comets at the end of every quarter '
+    'on their way to the victory. They did the most damage in the fourth '
     'quarter, as they outscored the Comets by their biggest margin of any '
-    'period. The Herons shot better from the field and from the three-point '
-    'line, won the rebounding battle, finished with more assists and '
-    'committed fewer turnovers.',
-    'J.T. Lund led the way for the Herons with a game-high 31 points, to go '
-    'along with 12 assists and four rebounds on 11-of-20 shooting in the '
-    'victory.',
-    'Aron Vey Jr. and Deon Abara scored 11 points apiece.',
-    'The Comets shot 41 percent from the field.',
+    'quarter. The Herons shot better from the field and from the three-point '
+    'line, won the rebounding battle, finished with more assists and had '
+    'fewer turnovers.',
+    'The Herons were led by J.T. Lund, who finished with a game-high 31 points,'
+    ' 12 assists and four rebounds on 11-of-20 shooting in the victory.',
+    'Aron Vey Jr. and Deon Abara each scored 11 points.',
+    'Port Vale shot 41 percent from the field.',
     'Milo Quist led the way for the Comets with a team-high 26 points in the '
-    'losing effort. Vey led all players in rebounds, while Lund handed out the '
-    'most assists of the game. The victory came at home for the Herons, while '
-    'the Comets took the loss on the road.',
+    'loss. Vey led all players in rebounds, while Lund handed out the most '
+    'assists of the game. Easton picked up the win at home, while the Comets '
+    'took the loss on the road.',
   )
 
 
@@ -86,8 +85,8 @@ def test_what_is_known_is_not_repeated(game, relations):
     'The Easton Herons hosted the Port Vale Comets on Friday.',
     'The Herons played at home.',
     '',
-    'J.T. Lund led the way for the Herons with a game-high 31 points in the '
-    'victory.',
+    'The Herons were led by J.T. Lund, who finished with a game-high 31 points '
+    'in the victory.',
   )
 
 
@@ -112,7 +111,7 @@ def test_a_shared_surname_is_written_in_full(game, relations):
   blocks = relations['Deon Abara', 'PLAYER-BLK']
   assert write(game, (abara,), (blocks,)) == (
     'Deon Abara finished with 11 points for the Port Vale Comets.',
-    'Deon Abara added one block.',
+    'Deon Abara posted one block.',
   )
 
 
@@ -124,7 +123,38 @@ def test_a_surname_may_be_a_first_name():
     for value, type in (('26', 'PTS'), ('2', 'STL'))
   )
   assert write(parse_game(fields), points, steals)[1] == (
-    'Milo Quist finished with two steals.'
+    'Milo Quist posted two steals.'
+  )
+
+
+def test_a_record_after_the_result(game, relations):
+  score = tuple(relations[team, 'TEAM-PTS'] for team in (HERONS, COMETS))
+  record = tuple(relations[COMETS, f'TEAM-{t}'] for t in ('WINS', 'LOSSES'))
+  [first, second] = write(game, score, record)
+  assert first == 'The Easton Herons defeated the Port Vale Comets 104-92.'
+  # How the game went waits until the teams are done with.
+  assert second.startswith('The Comets (6-9) came up short. The Herons ')
+
+
+def test_three_clauses_are_two_sentences(game, relations):
+  plan = [
+    *(relations[HERONS, f'TEAM-{t}'] for t in ('REB', 'FG_PCT')),
+    *(relations[COMETS, f'TEAM-{t}'] for t in ('REB', 'FG_PCT')),
+  ]
+  assert write(game, tuple(plan)) == (
+    'The Easton Herons out-rebounded the Port Vale Comets 44-39. The Herons '
+    'shot 47 percent from the field, while the Comets shot 41 percent from the '
+    'field.',
+  )
+
+
+def test_whose_team_is_clear(game, relations):
+  """`on the team` is said only right after a player of it."""
+  lund, vey = (relations[p, 'PLAYER-PTS'] for p in (LUND, 'Aron Vey Jr.'))
+  comets = relations[COMETS, 'TEAM-FG_PCT']
+  assert ' of the team ' in write(game, (lund,), (vey,))[1]
+  assert write(game, (lund,), (comets,), (vey,))[2] == (
+    'Aron Vey Jr. finished with 11 points for the Herons.'
   )
 
 

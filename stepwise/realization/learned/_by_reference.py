@@ -11,7 +11,7 @@ from stepwise.extraction import lookup_relations, read_sentences
 from stepwise.realization._check import check_text
 from stepwise.realization._claims import Claims
 from stepwise.realization._inputs import GameInputs, InputFormat, SentenceInput
-from stepwise.realization._realizer import Sentences
+from stepwise.realization._realizer import Authored
 from stepwise.realization._slots import Piece, put_in
 from stepwise.realization._templates import finish_report
 from stepwise.realization.learned._text import join_tokens
@@ -39,8 +39,15 @@ class ReferenceWriter:
         slots = len(self._inputs.slots(sentence))
         yield number, self._inputs(sentence, previous), slots
 
-  def write(self, found: dict[int, Sequence[Pieces]]) -> Sentences:
-    """The report; `found` has sentences by number, best first."""
+  def write(
+    self, found: dict[int, Sequence[Pieces]], name: str
+  ) -> list[Authored]:
+    """The report.
+
+    Args:
+      found: sentences by number, best first.
+      name: of the realizer that found them.
+    """
     named: set[str] = set()
     frames: Counter[Pieces] = Counter()
     texts: list[str | None] = []
@@ -66,10 +73,12 @@ class ReferenceWriter:
       texts.append(text)
       named |= {relation.entity for relation in sentence}
       last = team
-    report = finish_report(self._game, self._plan, texts)
-    if check_text(' '.join(filter(None, report)), self._game):
+    report = finish_report(self._game, self._plan, texts, name)
+    whole = ' '.join(each.text for each in report if each.text)
+    if check_text(whole, self._game):
       # Beside its neighbours a sentence may read otherwise than alone.
-      return finish_report(self._game, self._plan, [None] * len(texts))
+      none = [None] * len(texts)
+      return finish_report(self._game, self._plan, none, name)
     return report
 
   def _team_of(self, sentence: Sequence[Relation]) -> str:

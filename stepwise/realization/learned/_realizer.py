@@ -20,7 +20,7 @@ from stepwise.realization._inputs import (
   InputFormat,
   encode_inputs,
 )
-from stepwise.realization._realizer import Sentences, check_plans
+from stepwise.realization._realizer import Authored, Sentences, check_plans
 from stepwise.realization._slots import decode_pieces
 from stepwise.realization.learned._bundle import load_realizer
 from stepwise.realization.learned._by_reference import ReferenceWriter
@@ -73,6 +73,14 @@ class LearnedRealizer:
   def realize(
     self, games: Sequence[Game], plans: Sequence[Plan]
   ) -> list[Sentences]:
+    return [
+      tuple(each.text for each in texts)
+      for texts in self.realize_authored(games, plans)
+    ]
+
+  def realize_authored(
+    self, games: Sequence[Game], plans: Sequence[Plan]
+  ) -> list[list[Authored]]:
     check_plans(games, plans)
     if self.format.slots:
       return self._by_reference(games, plans)
@@ -84,11 +92,14 @@ class LearnedRealizer:
       open_ones = [w for w in writers if index < len(w.plan)]
       for start in range(0, len(open_ones), self.batch_size):
         self._write(open_ones[start : start + self.batch_size])
-    return [tuple(writer.written) for writer in writers]
+    return [
+      [Authored(text, '', self.name) for text in writer.written]
+      for writer in writers
+    ]
 
   def _by_reference(
     self, games: Sequence[Game], plans: Sequence[Plan]
-  ) -> list[Sentences]:
+  ) -> list[list[Authored]]:
     """No sentence reads another, so all are searched for together."""
     writers = [
       ReferenceWriter(game, plan, self.format)
@@ -115,7 +126,8 @@ class LearnedRealizer:
         found[owner][number] = [
           decode_pieces(ids, self._tokenizer) for ids in pieces
         ]
-    return [w.write(f) for w, f in zip(writers, found, strict=True)]
+    pairs = zip(writers, found, strict=True)
+    return [writer.write(pieces, self.name) for writer, pieces in pairs]
 
   def _found(
     self, inputs: Sequence[Sequence[int]], tries: NumeralTrie | None

@@ -28,13 +28,23 @@ def game():
   return parse_game(game_fields())
 
 
-def write(game, found, plan=(LUND,)):
+def authored(game, found, plan=(LUND,)):
   format = InputFormat(context=False, slots=True)
-  return ReferenceWriter(game, plan, format).write(found)
+  return ReferenceWriter(game, plan, format).write(found, 'learned')
+
+
+def write(game, found, plan=(LUND,)):
+  return tuple(each.text for each in authored(game, found, plan))
 
 
 def test_what_is_complete_and_true_is_written(game):
   assert write(game, {0: [GOOD]}) == (TEXT,)
+
+
+def test_who_wrote_what(game):
+  found = {0: [GOOD], 1: [('he had', 1, 'points .')]}
+  names = [each.realizer for each in authored(game, found, (LUND, QUIST))]
+  assert names == ['learned', 'template']
 
 
 @pytest.mark.parametrize(
