@@ -165,6 +165,7 @@ class ModelConfig:
     *,
     positive_weight: float = 1.0,
     sample: int = 0,
+    stages: int = 1,
     rest_share: float = 0.0,
   ) -> Loss:
     """What training minimises.
@@ -174,6 +175,7 @@ class ModelConfig:
       positive_weight: of units of the oracle, if the model is not stepwise.
       sample: learn so many steps of every document, drawn at random, if it
         is; 0 = all.
+      stages: parts of plans that these steps are drawn from.
       rest_share: of a step's probability, what later units share, if it is.
     """
     if not self.stepwise or self.begin_unit is None:
@@ -182,7 +184,12 @@ class ModelConfig:
       )
     never = (self.begin_unit,)
     return functools.partial(
-      stepwise_loss, module, never=never, sample=sample, rest_share=rest_share
+      stepwise_loss,
+      module,
+      never=never,
+      sample=sample,
+      stages=stages,
+      rest_share=rest_share,
     )
 
   def twin(self) -> 'ModelConfig':

@@ -162,6 +162,7 @@ def _selector_loss(
     module,
     positive_weight=weight,
     sample=config.drawn_steps,
+    stages=config.drawn_stages,
     rest_share=config.rest_share,
   )
 
