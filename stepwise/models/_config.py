@@ -166,6 +166,7 @@ class ModelConfig:
     positive_weight: float = 1.0,
     sample: int = 0,
     stages: int = 1,
+    stops: float = 1.0,
     rest_share: float = 0.0,
   ) -> Loss:
     """What training minimises.
@@ -176,6 +177,7 @@ class ModelConfig:
       sample: learn so many steps of every document, drawn at random, if it
         is; 0 = all.
       stages: parts of plans that these steps are drawn from.
+      stops: how often they have the end of a plan.
       rest_share: of a step's probability, what later units share, if it is.
     """
     if not self.stepwise or self.begin_unit is None:
@@ -189,6 +191,7 @@ class ModelConfig:
       never=never,
       sample=sample,
       stages=stages,
+      stops=stops,
       rest_share=rest_share,
     )
 

@@ -39,6 +39,7 @@ def stepwise_loss(
   never: tuple[int, ...] = (),
   sample: int = 0,
   stages: int = 1,
+  stops: float = 1.0,
   rest_share: float = 0.0,
   also: Callable[[Any, Any], Float[Array, '']] | None = None,
 ) -> LossSums:
@@ -56,6 +57,8 @@ def stepwise_loss(
     sample: so many steps of every document, drawn at random; 0 = all.
     stages: parts of plans that steps are drawn from, equally many from each;
       steps of a part are read together, with no more slots than its plans fill.
+    stops: how often the last step of a plan is drawn in stages, as against any
+      other.
     rest_share: what of a step's probability the units share that are still to
       come, see `rest_shares`; the units up to the last of `never` are special.
     also: what else is learnt from what the model has read: parameters and
@@ -75,8 +78,10 @@ def stepwise_loss(
     if rng is None:
       raise InputError('rng is missing: it draws the sampled steps.')
     rng, step_rng = jax.random.split(rng)
-    draw = _sample_steps if stages == 1 else _spread_steps
-    step = draw(step_rng, targets, sample)
+    if stages == 1:
+      step = _sample_steps(step_rng, targets, sample)
+    else:
+      step = _spread_steps(step_rng, targets, sample, stops)
     targets, contexts = take(targets, step), take(contexts, step)
     gains = None if gains is None else take(gains, step)
   encode_rng, score_rng = _split(rng)
@@ -282,16 +287,20 @@ def _sample_steps(
 
 
 def _spread_steps(
-  rng: Array, targets: Int[Array, 'batch targets'], count: int
+  rng: Array,
+  targets: Int[Array, 'batch targets'],
+  count: int,
+  stops: float = 1.0,
 ) -> Int[Array, 'batch steps']:
   """One step of each of `count` equal parts of every plan, in their order.
 
-  All are equally likely. Those of short plans, with fewer steps than parts, may
-  come twice.
+  All are equally likely, but for the last, which is `stops` times as likely.
+  Those of short plans, with fewer steps than parts, may come twice.
   """
   places = jnp.arange(count) + jax.random.uniform(rng, (len(targets), count))
   steps = (targets >= 0).sum(axis=1, keepdims=True)
-  return (places * steps / count).astype(jnp.int32)
+  length = jnp.maximum(steps - 1 + stops, 0)
+  return (places * length / count).astype(jnp.int32)
 
 
 def _score_steps(

@@ -327,6 +327,10 @@ class TrainConfig:
       does not depend on the plan is computed once for all of them.
     drawn_stages: parts of a plan that they are drawn from, equally many from
       each; steps of early parts are read with fewer slots, at less cost.
+    drawn_stops: of drawn stages, how often the end of a plan is drawn as
+      against any other step. A greedy search ends a plan as soon as the end is
+      more probable than any single entry, however probable all of them are
+      together; less than 1 makes its plans longer.
     rest_share: of the probability that a step gives to choices, what all units
       share that the plan has yet to choose (`stepwise.models.rest_shares`); the
       next one has the remainder.
@@ -349,6 +353,7 @@ class TrainConfig:
   positive_weight: float = 1.0
   drawn_steps: int = 0
   drawn_stages: int = 1
+  drawn_stops: float = 1.0
   rest_share: float = 0.0
   pretraining: PretrainingConfig | None = None
   seed: int = 0
@@ -368,6 +373,10 @@ class TrainConfig:
       raise InputError(
         f'drawn_steps is {self.drawn_steps}, must be a multiple of'
         f' drawn_stages={self.drawn_stages}.'
+      )
+    if not 0 < self.drawn_stops <= 1:
+      raise InputError(
+        f'drawn_stops is {self.drawn_stops}, must be more than 0, at most 1.'
       )
     if not 0 <= self.rest_share < 1:
       raise InputError(
