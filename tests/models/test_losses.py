@@ -499,15 +499,18 @@ def test_steps_drawn_in_stages_lose_nothing_of_their_plans(given):
   np.testing.assert_allclose(drawn, every, rtol=1e-6)
 
 
-def test_stages_draw_every_step_equally_often():
-  steps, draws = 11, 400
+@pytest.mark.parametrize('stops', [1.0, 0.25])
+def test_stages_draw_all_steps_equally_often_but_for_the_stop(stops):
+  steps, draws = 11, 2000
   targets = np.zeros((draws, 13), int)
   targets[:, steps:] = -1
-  found = _spread_steps(jax.random.key(0), jnp.asarray(targets), 6)
+  found = _spread_steps(jax.random.key(0), jnp.asarray(targets), 6, stops)
   assert found.shape == (draws, 6) and (np.diff(found) >= 0).all()
   counts = np.bincount(np.ravel(found), minlength=13)
   assert not counts[steps:].any()
-  np.testing.assert_allclose(counts[:steps], draws * 6 / steps, rtol=0.2)
+  each = draws * 6 / (steps - 1 + stops)
+  np.testing.assert_allclose(counts[: steps - 1], each, rtol=0.1)
+  np.testing.assert_allclose(counts[steps - 1], stops * each, rtol=0.2)
 
 
 def test_gains_and_a_rest_share_exclude_each_other():
