@@ -297,7 +297,8 @@ def _spread_steps(
   All are equally likely, but for the last, which is `stops` times as likely.
   Those of short plans, with fewer steps than parts, may come twice.
   """
-  places = jnp.arange(count) + jax.random.uniform(rng, (len(targets), count))
+  uniform = jax.random.uniform(rng, (len(targets), count))
+  places = jnp.arange(count)[None] + uniform
   steps = (targets >= 0).sum(axis=1, keepdims=True)
   length = jnp.maximum(steps - 1 + stops, 0)
   return (places * length / count).astype(jnp.int32)
