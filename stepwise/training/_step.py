@@ -291,7 +291,7 @@ def scale_params(params: Any, scales: Sequence[tuple[str, float]]) -> Any:
 
 def same_params(params: Any, pairs: Sequence[tuple[str, str]]) -> Any:
   """Parameters, those with the first ending replaced by those of the second."""
-  flat = traverse_util.flatten_dict(params, sep='/')
+  flat: dict[str, Any] = traverse_util.flatten_dict(params, sep='/')
   for ending, other in pairs:
     paths = [path for path in flat if f'/{path}'.endswith(f'/{ending}')]
     if not paths:
