@@ -4,14 +4,16 @@ Reads files of plans, one or several of every system: those of its seeds. Scores
 are strict content selection and ordering against the field's relations. An
 interval is that of the mean over seeds, by 1000 resamples of the games; two
 systems differ if the interval of their difference on the same resamples
-excludes 0.
+excludes 0. `--runs` says how a system learnt, from the folders of its runs.
 
   stepwise bench planners valid.json.zst --skip 214 \
     --references roto-gold-val.h5-tuples.txt \
-    'HiBERT=h0.jsonl,h1.jsonl,h2.jsonl' 'frequent entries=f.jsonl'
+    'HiBERT=h0.jsonl,h1.jsonl,h2.jsonl' 'frequent entries=f.jsonl' \
+    --runs 'HiBERT=h0,h1,h2'
 """
 
 import argparse
+import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,6 +34,7 @@ from stepwise.extraction import (
   read_relations,
   strict_counts,
 )
+from stepwise.models import count_params
 from stepwise.rotowire import Game, read_games
 
 SAMPLES = 1000
@@ -62,6 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     'skipped': options.skip,
     'every': options.stride,
     'samples': SAMPLES,
+    'training': {
+      name: training([json.loads(_config(run).read_text()) for run in runs])
+      for name, runs in map(_system, options.runs)
+    },
     'systems': describe(counts),
     'differences': compare(counts),
   }
@@ -70,6 +77,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
   for name, row in report['systems'].items():
     numbers = (f'{column} {row[column]["mean"]:.2f}' for column in COLUMNS)
     print(f'{name}: {", ".join(numbers)}')
+
+
+def training(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+  """How the seeds of a system learnt, which must differ in nothing else."""
+  made = [
+    {
+      'model': config['model']['name'],
+      'parameters': count_params(config['model']['name']),
+      'updates': config['steps'],
+      'games_an_update': config['input']['batch_size'],
+      'drawn_steps': config['drawn_steps'],
+      'drawn_stops': config.get('drawn_stops', 1.0),
+      'rest_share': config['rest_share'],
+      'learning_rate': config['optimizer']['learning_rate'],
+    }
+    for config in configs
+  ]
+  if any(other != made[0] for other in made):
+    raise InputError(f'runs of one system are not alike: {made}.')
+  return {**made[0], 'seeds': [config['seed'] for config in configs]}
 
 
 def describe(
@@ -153,6 +180,13 @@ def _counts(
   return strict_counts(found.strings, truth.strings)
 
 
+def _config(run: str) -> Path:
+  path = Path(run) / 'config.json'
+  if not path.exists():
+    raise InputError(f'{run} is not the folder of a run: no config.json.')
+  return path
+
+
 def _system(text: str) -> tuple[str, list[str]]:
   name, equal, files = text.partition('=')
   if not equal or not files:
@@ -176,6 +210,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
   parser.add_argument('--skip', type=int, default=0)
   parser.add_argument(
     '--stride', type=int, default=1, help='only every so many-th game'
+  )
+  parser.add_argument(
+    '--runs', nargs='*', default=[], help='NAME=FOLDER,FOLDER ...'
   )
   parser.add_argument('--json', type=Path)
   return parser.parse_args(arguments)

@@ -271,6 +271,10 @@ def rotowire(
   max_units: MaxUnits = None,
   max_unit_tokens: MaxUnitTokens = None,
   max_steps: MaxSteps = None,
+  once: Annotated[
+    bool,
+    typer.Option(help='Leave out what a plan has said before.'),
+  ] = False,
   exclude: Excluded = [],  # noqa: B006, typer copies it.
 ) -> None:
   """Writes training records of planners: tables and oracle plans of games."""
@@ -281,7 +285,7 @@ def rotowire(
 
   extract = find_extractor(extractor)
   options = PlanRecordOptions(
-    reading or 'paper', max_units, max_unit_tokens, max_steps
+    reading or 'paper', max_units, max_unit_tokens, max_steps, once
   )
   games = read_games(source)
   report = PlanRecordReport()

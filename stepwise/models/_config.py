@@ -165,6 +165,8 @@ class ModelConfig:
     *,
     positive_weight: float = 1.0,
     sample: int = 0,
+    stages: int = 1,
+    stops: float = 1.0,
     rest_share: float = 0.0,
   ) -> Loss:
     """What training minimises.
@@ -174,6 +176,8 @@ class ModelConfig:
       positive_weight: of units of the oracle, if the model is not stepwise.
       sample: learn so many steps of every document, drawn at random, if it
         is; 0 = all.
+      stages: parts of plans that these steps are drawn from.
+      stops: how often they have the end of a plan.
       rest_share: of a step's probability, what later units share, if it is.
     """
     if not self.stepwise or self.begin_unit is None:
@@ -182,7 +186,13 @@ class ModelConfig:
       )
     never = (self.begin_unit,)
     return functools.partial(
-      stepwise_loss, module, never=never, sample=sample, rest_share=rest_share
+      stepwise_loss,
+      module,
+      never=never,
+      sample=sample,
+      stages=stages,
+      stops=stops,
+      rest_share=rest_share,
     )
 
   def twin(self) -> 'ModelConfig':

@@ -251,8 +251,8 @@ HIBERT_CONFIGS: dict[str, HiBERTConfig] = {
   'hibert_rotowire_tiny': _small_planner(embed=64, mlp=128, layers=1),
   # The paper's layers, 2 + 4, on its sentences of a shorter table.
   'hibert_rotowire_small': _small_planner(
-    embed=32,
-    mlp=64,
+    embed=64,
+    mlp=128,
     layers=4,
     heads=2,
     sentence_layers=2,

@@ -38,6 +38,8 @@ def stepwise_loss(
   *,
   never: tuple[int, ...] = (),
   sample: int = 0,
+  stages: int = 1,
+  stops: float = 1.0,
   rest_share: float = 0.0,
   also: Callable[[Any, Any], Float[Array, '']] | None = None,
 ) -> LossSums:
@@ -53,6 +55,10 @@ def stepwise_loss(
     rng: of dropout (and of sampling); None = no dropout.
     never: units that have no share of the softmax.
     sample: so many steps of every document, drawn at random; 0 = all.
+    stages: parts of plans that steps are drawn from, equally many from each;
+      steps of a part are read together, with no more slots than its plans fill.
+    stops: how often the last step of a plan is drawn in stages, as against any
+      other.
     rest_share: what of a step's probability the units share that are still to
       come, see `rest_shares`; the units up to the last of `never` are special.
     also: what else is learnt from what the model has read: parameters and
@@ -72,16 +78,21 @@ def stepwise_loss(
     if rng is None:
       raise InputError('rng is missing: it draws the sampled steps.')
     rng, step_rng = jax.random.split(rng)
-    step = _sample_steps(step_rng, targets, sample)
+    if stages == 1:
+      step = _sample_steps(step_rng, targets, sample)
+    else:
+      step = _spread_steps(step_rng, targets, sample, stops)
     targets, contexts = take(targets, step), take(contexts, step)
     gains = None if gains is None else take(gains, step)
   encode_rng, score_rng = _split(rng)
   memory = _apply(model, params, encode_rng, 'encode', batch)
-  # Steps are rows: the gradient of a weight is one product over all of them.
-  rows = jax.tree.map(lambda x: _repeat_rows(x, targets.shape[1]), memory)
-  context = contexts.reshape(-1, contexts.shape[2])
-  logits = _apply(model, params, score_rng, 'score', rows, context)
-  logits = logits.reshape(*targets.shape, -1)
+  given, all_steps = batch.plan.shape[1], batch.targets.shape[1]
+  logits = []
+  for n, part in enumerate(jnp.split(contexts, stages, axis=1), start=1):
+    slots = given + -(-all_steps * n // stages) - 1
+    part = part[:, :, :slots]
+    logits += [_score_steps(model, params, score_rng, memory, part)]
+  logits = jnp.concatenate(logits, axis=1)
   candidates = _candidates(batch.valid, never)
   wanted = None
   if gains is not None:
@@ -273,6 +284,39 @@ def _sample_steps(
   uniform = jax.random.uniform(rng, targets.shape)
   real = jnp.where(targets >= 0, uniform, -1)
   return jax.lax.top_k(real, min(count, targets.shape[1]))[1]
+
+
+def _spread_steps(
+  rng: Array,
+  targets: Int[Array, 'batch targets'],
+  count: int,
+  stops: float = 1.0,
+) -> Int[Array, 'batch steps']:
+  """One step of each of `count` equal parts of every plan, in their order.
+
+  All are equally likely, but for the last, which is `stops` times as likely.
+  Those of short plans, with fewer steps than parts, may come twice.
+  """
+  uniform = jax.random.uniform(rng, (len(targets), count))
+  places = jnp.arange(count)[None] + uniform
+  steps = (targets >= 0).sum(axis=1, keepdims=True)
+  length = jnp.maximum(steps - 1 + stops, 0)
+  return (places * length / count).astype(jnp.int32)
+
+
+def _score_steps(
+  model: nn.Module,
+  params: Any,
+  rng: Array | None,
+  memory: Any,
+  contexts: Int[Array, 'batch steps context'],
+) -> Float[Array, 'batch steps units']:
+  """Steps are rows: the gradient of a weight is one product over all."""
+  batch, steps, slots = contexts.shape
+  rows = jax.tree.map(lambda x: _repeat_rows(x, steps), memory)
+  context = contexts.reshape(-1, slots)
+  logits = _apply(model, params, rng, 'score', rows, context)
+  return logits.reshape(batch, steps, -1)
 
 
 def _split(rng: Array | None) -> tuple[Array | None, Array | None]:

@@ -98,10 +98,12 @@ class PointerConfig(ModelConfig):
     *,
     positive_weight: float = 1.0,
     sample: int = 0,
+    stages: int = 1,
+    stops: float = 1.0,
     rest_share: float = 0.0,
   ) -> Loss:
     """All steps in one pass: there is nothing to gain from sampling some."""
-    del positive_weight, sample
+    del positive_weight, sample, stages, stops
     never = (self.begin_unit,)
     return functools.partial(
       prefix_loss, module, never=never, rest_share=rest_share

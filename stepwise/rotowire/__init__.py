@@ -39,7 +39,7 @@ from stepwise.rotowire._records import (
 from stepwise.rotowire._role_table import role_table
 from stepwise.rotowire._salience import salient_plan
 from stepwise.rotowire._schema import rotowire_schema
-from stepwise.rotowire._short_table import short_table
+from stepwise.rotowire._short_table import short_table, terse_table
 
 __all__ = [
   'DATE',
@@ -73,5 +73,6 @@ __all__ = [
   'same_game',
   'sample_game',
   'short_table',
+  'terse_table',
   'with_names',
 ]

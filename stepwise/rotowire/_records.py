@@ -7,14 +7,15 @@ from stepwise._errors import InputError
 from stepwise.data import Record, Tokenizer
 from stepwise.rotowire._games import Game, game_table
 from stepwise.rotowire._role_table import role_table
-from stepwise.rotowire._short_table import short_table
+from stepwise.rotowire._short_table import short_table, terse_table
 from stepwise.tables import Plan, PlanRecordReport, Table, plan_record
 
-# What a planner reads of a game: the paper's table, the same in less room, or
-# the small one.
+# What a planner reads of a game: the paper's table, the same in less room, that
+# in fewer words, or the small one.
 TABLES: dict[str, Callable[..., Table]] = {
   'paper': game_table,
   'short': short_table,
+  'terse': terse_table,
   'roles': role_table,
 }
 
@@ -29,12 +30,14 @@ class PlanRecordOptions:
     max_unit_tokens: of a unit; longer ones are shortened.
     max_steps: games whose plan needs more steps, its end counted, are left
       out; None = none are.
+    once: leave out what a plan has said before, see `plan_units`.
   """
 
   table: str = 'paper'
   max_units: int | None = None
   max_unit_tokens: int | None = None
   max_steps: int | None = None
+  once: bool = False
 
 
 def read_table(game: Game, table: str, max_units: int | None = None) -> Table:
@@ -105,6 +108,7 @@ def plan_records(
       report,
       max_unit_tokens=options.max_unit_tokens,
       max_steps=options.max_steps,
+      once=options.once,
     )
     if made is not None:
       record, oracle = made

@@ -46,16 +46,23 @@ def table_record(
   )
 
 
-def plan_units(plan: Plan, table: Table) -> Int32[np.ndarray, ' steps']:
+def plan_units(
+  plan: Plan, table: Table, *, once: bool = False
+) -> Int32[np.ndarray, ' steps']:
   """Units to choose, one after another: entries, breaks, the end.
 
   Every sentence ends with a break, the plan with EOT. Entries that the table
-  has no room for are left out, and sentences that lose all theirs.
+  has no room for are left out, and sentences that lose all theirs. So are, with
+  `once`, repeats: what a search would refuse, and names of teams, which are so
+  often the next entry that a greedy search would choose little else.
   """
   units = []
   for sentence in plan:
     places = (table.index.get((r.entity, r.type)) for r in sentence)
-    inside = [len(SPECIAL_UNITS) + p for p in places if p is not None]
+    inside = []
+    for unit in (len(SPECIAL_UNITS) + p for p in places if p is not None):
+      if not once or unit not in (*units, *inside):
+        inside.append(unit)
     units += [*inside, EOS] if inside else []
   return np.array([*units, EOT], np.int32)
 

@@ -52,6 +52,7 @@ def plan_record(
   *,
   max_unit_tokens: int | None = None,
   max_steps: int | None = None,
+  once: bool = False,
 ) -> tuple[Record, tuple[int, ...]] | None:
   """A record with its oracle, for `stepwise.data.save_records`.
 
@@ -65,8 +66,9 @@ def plan_record(
     report: counts what was written and what was not.
     max_unit_tokens: of a unit; longer ones are shortened.
     max_steps: a plan that needs more, its end counted, gives no record.
+    once: see `plan_units`.
   """
-  units = plan_units(plan, table)
+  units = plan_units(plan, table, once=once)
   if len(units) == 1:
     report.without_plan.append(table.id)
     return None

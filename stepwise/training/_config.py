@@ -136,6 +136,10 @@ class OptimizerConfig:
       attends and learns slowly, as does one whose positions are added to
       states: (('kernel', 9.0), ('summary_position/embedding', 40.0)) is 1 /
       sqrt(width) for kernels where the width is 32, and 0.8 for positions.
+    start_same: pairs of endings of paths: parameters with the first start as
+      those with the second. (('key/kernel', 'query/kernel'),) lets every head
+      attend to what is like the reader, such as entries of the same player,
+      which a short run otherwise spends its time to find.
   """
 
   learning_rate: float
@@ -149,6 +153,7 @@ class OptimizerConfig:
   clip_norm: float | None = None
   frozen: tuple[str, ...] = ()
   start_scales: tuple[tuple[str, float], ...] = ()
+  start_same: tuple[tuple[str, str], ...] = ()
 
   def __post_init__(self) -> None:
     _one_of('schedule', self.schedule, SCHEDULES)
@@ -320,6 +325,12 @@ class TrainConfig:
     drawn_steps: steps of every document that a stepwise model learns in an
       update, drawn anew every time from those of its example; 0 = all. What
       does not depend on the plan is computed once for all of them.
+    drawn_stages: parts of a plan that they are drawn from, equally many from
+      each; steps of early parts are read with fewer slots, at less cost.
+    drawn_stops: of drawn stages, how often the end of a plan is drawn as
+      against any other step. A greedy search ends a plan as soon as the end is
+      more probable than any single entry, however probable all of them are
+      together; less than 1 makes its plans longer.
     rest_share: of the probability that a step gives to choices, what all units
       share that the plan has yet to choose (`stepwise.models.rest_shares`); the
       next one has the remainder.
@@ -341,6 +352,8 @@ class TrainConfig:
   accumulate: int = 1
   positive_weight: float = 1.0
   drawn_steps: int = 0
+  drawn_stages: int = 1
+  drawn_stops: float = 1.0
   rest_share: float = 0.0
   pretraining: PretrainingConfig | None = None
   seed: int = 0
@@ -353,6 +366,18 @@ class TrainConfig:
     for name in ('steps', 'accumulate', 'log_every'):
       _at_least(name, getattr(self, name), 1)
     _at_least('drawn_steps', self.drawn_steps, 0)
+    _at_least('drawn_stages', self.drawn_stages, 1)
+    if self.drawn_stages > 1 and (
+      not self.drawn_steps or self.drawn_steps % self.drawn_stages
+    ):
+      raise InputError(
+        f'drawn_steps is {self.drawn_steps}, must be a multiple of'
+        f' drawn_stages={self.drawn_stages}.'
+      )
+    if not 0 < self.drawn_stops <= 1:
+      raise InputError(
+        f'drawn_stops is {self.drawn_stops}, must be more than 0, at most 1.'
+      )
     if not 0 <= self.rest_share < 1:
       raise InputError(
         f'rest_share is {self.rest_share}, must be at least 0 and less than 1.'

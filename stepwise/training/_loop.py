@@ -53,6 +53,7 @@ from stepwise.training._step import (
   make_schedule,
   named_means,
   named_sums,
+  start_params,
   state_shapes,
   state_shardings,
 )
@@ -202,7 +203,7 @@ def make_programs(
     config.seed,
     shardings,
     task.dummy,
-    config.optimizer.start_scales,
+    functools.partial(start_params, config.optimizer),
   )
   return Programs(
     task,

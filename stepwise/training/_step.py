@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import linen as nn
+from flax import traverse_util
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from stepwise._errors import InputError
@@ -241,11 +242,14 @@ def init_state(
   seed: int,
   shardings: TrainState,
   dummy: Dummy,
-  scales: Sequence[tuple[str, float]] = (),
+  start: Callable[[Any], Any] = lambda params: params,
 ) -> TrainState:
-  """The state before the first update, created where it belongs."""
+  """The state before the first update, created where it belongs.
 
-  init = functools.partial(_new_state, model, optimizer, seed, dummy, scales)
+  `start` changes the initial parameters.
+  """
+
+  init = functools.partial(_new_state, model, optimizer, seed, dummy, start)
   return jax.jit(init, out_shardings=shardings)()
 
 
@@ -254,11 +258,10 @@ def _new_state(
   optimizer: optax.GradientTransformation,
   seed: int,
   dummy: Dummy,
-  scales: Sequence[tuple[str, float]] = (),
+  start: Callable[[Any], Any] = lambda params: params,
 ) -> TrainState:
   param_key, step_key = jax.random.split(jax.random.key(seed))
-  params = nn.unbox(model.init(param_key, *dummy()))['params']
-  params = scale_params(params, scales)
+  params = start(nn.unbox(model.init(param_key, *dummy()))['params'])
   return TrainState(
     jnp.zeros([], jnp.int32),
     params,
@@ -284,6 +287,30 @@ def scale_params(params: Any, scales: Sequence[tuple[str, float]]) -> Any:
     if ending not in used:
       raise InputError(f'start_scales: no parameter ends with {ending!r}.')
   return made
+
+
+def same_params(params: Any, pairs: Sequence[tuple[str, str]]) -> Any:
+  """Parameters, those with the first ending replaced by those of the second."""
+  flat: dict[str, Any] = traverse_util.flatten_dict(params, sep='/')
+  for ending, other in pairs:
+    paths = [path for path in flat if f'/{path}'.endswith(f'/{ending}')]
+    if not paths:
+      raise InputError(f'start_same: no parameter ends with {ending!r}.')
+    for path in paths:
+      source = path.removesuffix(ending) + other
+      if source not in flat or flat[source].shape != flat[path].shape:
+        raise InputError(
+          f'start_same: {path} cannot start as {source}, which is missing or'
+          ' of another shape.'
+        )
+      flat[path] = flat[source]
+  return traverse_util.unflatten_dict(flat, sep='/')
+
+
+def start_params(config: OptimizerConfig, params: Any) -> Any:
+  """What a run begins with, from the model's own initial values."""
+  scaled = scale_params(params, config.start_scales)
+  return same_params(scaled, config.start_same)
 
 
 def row_tokens(batch: Batch) -> Int[Array, ' batch']:

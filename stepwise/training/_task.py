@@ -162,6 +162,8 @@ def _selector_loss(
     module,
     positive_weight=weight,
     sample=config.drawn_steps,
+    stages=config.drawn_stages,
+    stops=config.drawn_stops,
     rest_share=config.rest_share,
   )
 

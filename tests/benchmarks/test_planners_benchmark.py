@@ -8,6 +8,7 @@ import pytest
 from benchmarks import planners
 from stepwise._errors import InputError
 from stepwise.extraction import strict_counts, strict_scores
+from stepwise.models import count_params
 from stepwise.rotowire import game_table, read_games, sample_game
 from stepwise.tables import plan_to_json
 
@@ -59,6 +60,27 @@ def test_pairs_are_compared_on_the_same_games():
   assert gain[0]['CS F1']['differs'] and gain[0]['CS F1']['low'] > 0
 
 
+def run_config(seed=0, **changes):
+  return {
+    'model': {'name': 'hibert_tiny'},
+    'steps': 7,
+    'input': {'batch_size': 3},
+    'optimizer': {'learning_rate': 0.5},
+    'drawn_steps': 2,
+    'rest_share': 0.25,
+    'seed': seed,
+    **changes,
+  }
+
+
+def test_runs_of_a_system_differ_in_their_seeds_alone():
+  found = planners.training([run_config(4), run_config(5)])
+  assert found['seeds'] == [4, 5] and found['updates'] == 7
+  assert found['parameters'] == count_params('hibert_tiny')
+  with pytest.raises(InputError, match='runs of one system are not alike'):
+    planners.training([run_config(), run_config(steps=8)])
+
+
 def test_files_of_plans_become_a_report(tmp_path):
   (game,) = read_games(sample_game())
   entries = [e.relation for e in game_table(game).entries if e.rank]
@@ -66,16 +88,19 @@ def test_files_of_plans_become_a_report(tmp_path):
     line = plan_to_json((tuple(plan),), game.id)
     (tmp_path / f'{name}.jsonl').write_text(line + '\n')
   first, second = (str(tmp_path / f'{n}.jsonl') for n in ('first', 'second'))
-  target = tmp_path / 'report.json'
+  target, run = tmp_path / 'report.json', tmp_path / 'run'
+  run.mkdir()
+  (run / 'config.json').write_text(json.dumps(run_config()))
   planners.main(
     [
       *(str(sample_game()), '--references', first, '--json', str(target)),
-      *(f'same={first},{first}', f'other={second}'),
+      *(f'same={first},{first}', f'other={second}', '--runs', f'same={run}'),
     ]
   )
   report = json.loads(target.read_text())
   assert report['systems']['same']['CS F1']['seeds'] == [100.0, 100.0]
   assert report['systems']['other']['CS F1']['mean'] < 100
+  assert report['training']['same']['seeds'] == [0]
   assert 'same=first.jsonl,first.jsonl' in report['command']
   assert str(tmp_path) not in report['command']
 

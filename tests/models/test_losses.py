@@ -23,6 +23,7 @@ from stepwise.models import (
   step_contexts,
   stepwise_loss,
 )
+from stepwise.models._losses import _spread_steps
 from tests.layers.parameters import draw, dropout_key, quick_jit
 from tests.models.documents import make_batch, random_record
 from tests.models.tiny_models import CONFIGS, KINDS
@@ -483,6 +484,33 @@ def test_drawn_steps_differ_and_are_no_more_than_there_are():
   batch = table_batch()
   sums = table_loss(batch, KEYS[0], model=Certain(), params={}, sample=3)
   assert sums.weight == 3 + 2 + 1  # Steps of the rows: 5, 2 and 1.
+
+
+@pytest.mark.parametrize('given', [0, 2])
+def test_steps_drawn_in_stages_lose_nothing_of_their_plans(given):
+  # As many parts as steps: every step is drawn, each in a stage of its own.
+  plan = np.full((2, 3), -1)
+  plan[:, :given] = 4
+  targets = np.array([[3, 0, 5, 3, 1], [4, 6, 4, 0, 1]])
+  batch = table_batch(plan, targets, np.ones((2, UNITS), bool))
+  options = {'model': Certain(), 'params': {}}
+  every = table_loss(batch, **options)
+  drawn = table_loss(batch, KEYS[0], sample=STEPS, stages=STEPS, **options)
+  np.testing.assert_allclose(drawn, every, rtol=1e-6)
+
+
+@pytest.mark.parametrize('stops', [1.0, 0.25])
+def test_stages_draw_all_steps_equally_often_but_for_the_stop(stops):
+  steps, draws = 11, 2000
+  targets = np.zeros((draws, 13), int)
+  targets[:, steps:] = -1
+  found = _spread_steps(jax.random.key(0), jnp.asarray(targets), 6, stops)
+  assert found.shape == (draws, 6) and (np.diff(found) >= 0).all()
+  counts = np.bincount(np.ravel(found), minlength=13)
+  assert not counts[steps:].any()
+  each = draws * 6 / (steps - 1 + stops)
+  np.testing.assert_allclose(counts[: steps - 1], each, rtol=0.1)
+  np.testing.assert_allclose(counts[steps - 1], stops * each, rtol=0.2)
 
 
 def test_gains_and_a_rest_share_exclude_each_other():

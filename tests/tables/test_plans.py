@@ -70,6 +70,19 @@ def test_entries_without_room_are_left_out(game):
   ]
 
 
+def test_once_leaves_out_what_was_said_before(game):
+  table = game_table(game)
+  name, points = (
+    next(e.relation for e in table.entries if e.relation.type == type)
+    for type in ('TEAM-NAME', 'TEAM-PTS')
+  )
+  plan = ((name, points, points), (points,), (name,))
+  assert plan_from_units(plan_units(plan, table), table) == plan
+  once = plan_units(plan, table, once=True)
+  assert plan_from_units(once, table) == ((name, points),)
+  assert once.tolist() == plan_units(((name, points),), table).tolist()
+
+
 def test_records_have_the_special_units_first(game):
   table = game_table(game)
   tokenizer = wordpiece()

@@ -48,6 +48,13 @@ def test_drawn_steps_and_the_rest_are_learnt_and_not_measured(records):
   ('changes', 'message'),
   [
     ({'drawn_steps': -1}, 'drawn_steps is -1, must be at least 0'),
+    ({'drawn_stages': 0}, 'drawn_stages is 0, must be at least 1'),
+    ({'drawn_stages': 2}, 'drawn_steps is 0, must be a multiple of drawn_st'),
+    (
+      {'drawn_stages': 2, 'drawn_steps': 3},
+      'drawn_steps is 3, must be a multiple of drawn_stages=2',
+    ),
+    ({'drawn_stops': 0.0}, 'drawn_stops is 0.0, must be more than 0'),
     ({'rest_share': 1.0}, 'rest_share is 1.0, must be at least 0 and less'),
   ],
 )

@@ -6,6 +6,7 @@ import numpy as np
 import optax
 import pytest
 from flax import linen as nn
+from flax import traverse_util
 
 from stepwise._errors import InputError
 from stepwise.layers import make_mesh, on_mesh
@@ -15,6 +16,7 @@ from stepwise.training._mesh import gather, place_batch
 from stepwise.training._step import (
   init_state,
   make_update,
+  same_params,
   scale_params,
   state_shardings,
 )
@@ -121,6 +123,34 @@ def test_parameters_start_wider_where_their_paths_end_so():
     factors.add(factor)
     np.testing.assert_allclose(after, factor * before, rtol=1e-6)
   assert factors == {1.0, 3.0, 5.0}
+
+
+def test_keys_start_as_queries():
+  boxed = CONFIG.build().init(jax.random.key(0), *CONFIG.smallest_inputs())
+  before = nn.unbox(boxed)['params']
+  after = same_params(before, (('key/kernel', 'query/kernel'),))
+  before, after = (
+    traverse_util.flatten_dict(tree, sep='/') for tree in (before, after)
+  )
+  keys = [path for path in before if path.endswith('key/kernel')]
+  assert keys and before.keys() == after.keys()
+  for path, value in after.items():
+    source = path.replace('key/', 'query/') if path in keys else path
+    np.testing.assert_array_equal(value, before[source])
+
+
+@pytest.mark.parametrize(
+  ('pair', 'message'),
+  [
+    (('value', 'kernel'), "start_same: no parameter ends with 'value'"),
+    (('bias', 'scale'), 'dense/bias cannot start as dense/scale'),
+    (('bias', 'kernel'), 'dense/bias cannot start as dense/kernel'),
+  ],
+)
+def test_what_cannot_start_the_same(pair, message):
+  params = {'dense': {'kernel': jnp.ones((2, 3)), 'bias': jnp.ones(3)}}
+  with pytest.raises(InputError, match=message):
+    same_params(params, [pair])
 
 
 def test_a_scale_of_no_parameter():
