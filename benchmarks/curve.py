@@ -19,6 +19,7 @@ import re
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, permutations
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +188,9 @@ def _point(system: Row, found: Differences, costs: Mapping[str, Cost]) -> Row:
 def _doublings(points: Sequence[Row], found: Differences) -> Iterator[Row]:
   """What a line gains when it sees twice as many documents, on the average."""
   for line, group in groupby(points, key=lambda point: point['line']):
-    first, *_, last = group
+    first, last = itemgetter(0, -1)(list(group))
+    if first is last:
+      continue
     doublings = math.log2(last['updates'] / first['updates'])
     gains = found[last['name'], first['name']]
     yield {

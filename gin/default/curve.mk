@@ -8,8 +8,9 @@
 # those for choosing. At the end, non-stepwise twins go on from what they are
 # twins of. Settings and files are those of `train.mk`; besides:
 #
-#   SIZES         updates at which every line is measured
-#   HIBERT_SIZES  those of HiBERT: more, as its updates cost less
+#   SIZES         updates at which a line is measured, HIBERT_SIZES and
+#                 PRETRAINED_SIZES those of two of them: updates of HiBERT cost
+#                 less than half of ETCSum's
 #   LEARN         documents to draw the updates from: at least 8 an update
 #   TEXT          documents to pretrain on, and PRETRAIN, updates of it
 #   TWINS         lines with a twin, and TWIN, its updates
@@ -21,18 +22,19 @@ include gin/default/train.mk
 
 SIZES ?= 24 48 96 192
 HIBERT_SIZES ?= $(SIZES) 384
+PRETRAINED_SIZES ?= $(SIZES)
 LEARN ?= 6400
 TEXT ?= 900
 PRETRAIN ?= 72
 TWIN ?= 36
 TWINS ?= etcsum
-SCORE ?= 200
+SCORE ?= 160
 CURVE := $(RUN)/curve
 READ := --max-tokens 384 --max-units 32
 LAST := $(lastword $(SIZES))
-CHOSEN := $(foreach size,$(HIBERT_SIZES),$(CURVE)/hibert-$(size).jsonl) \
-  $(foreach model,etcsum etcsum-pretrained,\
-    $(foreach size,$(SIZES),$(CURVE)/$(model)-$(size).jsonl)) \
+CHOSEN := $(HIBERT_SIZES:%=$(CURVE)/hibert-%.jsonl) \
+  $(SIZES:%=$(CURVE)/etcsum-%.jsonl) \
+  $(PRETRAINED_SIZES:%=$(CURVE)/etcsum-pretrained-%.jsonl) \
   $(foreach model,$(TWINS),$(CURVE)/$(model)-twin-$(TWIN).jsonl)
 LINES := hibert etcsum etcsum-pretrained $(TWINS:=-twin)
 # What else a line cost.
@@ -84,7 +86,7 @@ $(foreach size,$(HIBERT_SIZES),\
   $(eval $(call bundle,hibert,hibert,$(RUN)/init,$(size))))
 $(foreach size,$(SIZES),\
   $(eval $(call bundle,etcsum,etcsum,$(RUN)/etcsum-init,$(size))))
-$(foreach size,$(SIZES),$(eval $(call \
+$(foreach size,$(PRETRAINED_SIZES),$(eval $(call \
   bundle,etcsum-pretrained,etcsum,$(CURVE)/etc/bundle,$(size))))
 
 # Other documents than the stepwise model has learnt from: another seed.
@@ -105,3 +107,7 @@ $(CURVE)/evaluation.json: $(CHOSEN) $(CURVE)/score.jsonl
 benchmarks/results/curve.json: $(CURVE)/evaluation.json
 	$(BIN)/python -m benchmarks.curve report $< $@ \
 	  $(foreach line,$(LINES),$(line)=$(CURVE)/$(line)$(BEFORE_$(line)))
+	for run in etc $(LINES); do \
+	  cp $(CURVE)/$$run/metrics.jsonl \
+	    benchmarks/results/curve_training_$$run.jsonl || exit 1; \
+	done
