@@ -127,11 +127,11 @@ def make_report(
     costs: of every line, in the order of the report.
   """
   found = _differences(evaluation)
-  systems = {system['name']: system for system in evaluation['systems']}
+  systems = {_file(system['name']): system for system in evaluation['systems']}
   lead = systems.pop(LEAD)
   order = list(costs)
   points = sorted(
-    (_point(system, found, costs) for system in systems.values()),
+    (_point(name, system, found, costs) for name, system in systems.items()),
     key=lambda point: (order.index(point['line']), point['updates']),
   )
   stepwise = [p for p in points if not p['line'].endswith(TWIN)]
@@ -151,7 +151,7 @@ def _differences(evaluation: Mapping[str, Any]) -> dict[tuple[str, str], Row]:
   """Paired differences, in both directions."""
   found = {}
   for pair in evaluation['comparisons']:
-    names = pair['first'], pair['second']
+    names = _file(pair['first']), _file(pair['second'])
     found[names] = {kind: _bare(pair['difference'][kind]) for kind in KINDS}
     found[names[::-1]] = {
       kind: _scaled(scores, -1) for kind, scores in found[names].items()
@@ -169,8 +169,14 @@ def _scaled(scores: Mapping[str, float], factor: float) -> dict[str, float]:
   return {'mean': scores['mean'] * factor, 'low': low, 'high': high}
 
 
-def _point(system: Row, found: Differences, costs: Mapping[str, Cost]) -> Row:
-  name = system['name']
+def _file(name: str) -> str:
+  """Of a path of predictions; baselines have none."""
+  return Path(name).name
+
+
+def _point(
+  name: str, system: Row, found: Differences, costs: Mapping[str, Cost]
+) -> Row:
   matched = re.fullmatch(r'(.+)-(\d+)\.jsonl', name)
   assert matched, name
   line, updates = matched[1], int(matched[2])
@@ -270,7 +276,9 @@ def draw(report: Mapping[str, Any], path: Path) -> None:
         capsize=3,
       )
     axes.axhline(0, color='black', linewidth=0.8)
-    axes.set(xscale='log', xlabel=label)
+    axes.set_xscale('log', base=2)
+    axes.xaxis.set_major_formatter('{x:,.0f}')
+    axes.set_xlabel(label)
   figure.axes[0].set_ylabel('ROUGE-1 over Lead-3')
   figure.axes[0].legend()
   with replacing(path) as beside:
@@ -287,6 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
   reporting = verbs.add_parser('report')
   reporting.add_argument('evaluation', type=Path)
   reporting.add_argument('out', type=Path)
+  reporting.add_argument('--command', default='', help='to be kept in OUT')
   reporting.add_argument('lines', nargs='+', metavar='LINE=RUN[,RUN]')
   args = parser.parse_args(arguments)
   if args.verb == 'choose':
@@ -300,7 +309,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     line: line_cost([Path(run) for run in given.split(',')])
     for line, given in runs.items()
   }
-  report = make_report(evaluation, costs)
+  report = {'command': args.command, **make_report(evaluation, costs)}
   write_json(args.out, report)
   draw(report, args.out.with_suffix('.png'))
 

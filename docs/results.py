@@ -50,6 +50,12 @@ _LINES = {
   'etcsum-twin': 'twin of ETCSum',
   'etcsum-pretrained-twin': 'twin of ETCSum, pretrained',
 }
+_PRETRAINED = {
+  'mlm_loss': 'MLM loss',
+  'mlm_accuracy': 'masked tokens found',
+  'cpc_loss': 'CPC loss',
+  'cpc_accuracy': 'hidden sentences found',
+}
 _REALIZERS = {'template': 'templates', 'learned': '`learned`'}
 
 
@@ -178,6 +184,27 @@ def curve() -> str:
       _curve_differences(report),
     ]
   )
+
+
+def pretraining() -> str:
+  """The first and last batches of a pretraining, none of them seen before."""
+  path = RESULTS / 'curve_training_etc.jsonl'
+  lines = path.read_text(encoding='utf-8').splitlines()
+  log = [json.loads(line) for line in lines]
+  third = len(log) // 3
+  rows = []
+  for part in (log[:third], log[-third:]):
+    means = [
+      sum(row[f'train/{name}'] for row in part) / third for name in _PRETRAINED
+    ]
+    steps = f'{part[0]["step"]} to {part[-1]["step"]}'
+    rows.append([steps, *_losses(means)])
+  return table(['updates', *_PRETRAINED.values()], rows)
+
+
+def _losses(means: Sequence[float]) -> list[str]:
+  mlm, known, cpc, found = means
+  return [f'{mlm:.2f}', f'{known:.1%}', f'{cpc:.2f}', f'{found:.1%}']
 
 
 def _curve_differences(report: Mapping[str, Any]) -> str:
@@ -365,8 +392,8 @@ def kinds() -> str:
 TABLES: dict[str, Callable[[], str]] = {
   function.__name__: function
   for function in (
-    *(summarizer, twins, curve, baselines, planner, planners, extractors),
-    *(realizer, reports, kinds),
+    *(summarizer, twins, curve, pretraining, baselines, planner),
+    *(planners, extractors, realizer, reports, kinds),
   )
 }
 _PLACE = re.compile(r'(<!-- results: (\w+) -->\n).*?(<!-- end -->)', re.S)

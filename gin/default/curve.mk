@@ -1,6 +1,6 @@
 # ROUGE of HiBERT and ETCSum against documents seen and against compute.
 #
-#   make -f gin/default/curve.mk NEWS=FOLDER
+#   make curve NEWS=FOLDER
 #
 # Three lines: stepwise HiBERT and stepwise ETCSum from MiniLM, and ETCSum from
 # an encoder that was pretrained from MiniLM on other news. All see the same
@@ -106,7 +106,10 @@ $(CURVE)/evaluation.json: $(CHOSEN) $(CURVE)/score.jsonl
 
 benchmarks/results/curve.json: $(CURVE)/evaluation.json
 	$(BIN)/python -m benchmarks.curve report $< $@ \
-	  $(foreach line,$(LINES),$(line)=$(CURVE)/$(line)$(BEFORE_$(line)))
+	  $(foreach line,$(LINES),$(line)=$(CURVE)/$(line)$(BEFORE_$(line))) \
+	  --command "make curve NEWS=FOLDER SIZES='$(SIZES)' \
+	HIBERT_SIZES='$(HIBERT_SIZES)' PRETRAINED_SIZES='$(PRETRAINED_SIZES)' \
+	TWINS='$(TWINS)' PRETRAIN=$(PRETRAIN) SCORE=$(SCORE) SEED=$(SEED)"
 	for run in etc $(LINES); do \
 	  cp $(CURVE)/$$run/metrics.jsonl \
 	    benchmarks/results/curve_training_$$run.jsonl || exit 1; \

@@ -27,21 +27,22 @@ def scores(mean):
 
 def evaluation():
   """As `stepwise evaluate` writes it, every pair in one direction."""
+  paths = {name: name if ':' in name else f'run/{name}' for name in MEANS}
   names = list(MEANS)
   return {
     **dict.fromkeys(('device', 'versions', 'date', 'seed', 'metric'), ''),
     'documents': 5,
     'systems': [
       {
-        'name': name,
+        'name': paths[name],
         'rouge': {kind: {'f1': scores(mean)} for kind in curve.KINDS},
       }
       for name, mean in MEANS.items()
     ],
     'comparisons': [
       {
-        'first': first,
-        'second': second,
+        'first': paths[first],
+        'second': paths[second],
         'difference': {
           kind: scores(MEANS[first] - MEANS[second]) for kind in curve.KINDS
         },
