@@ -49,7 +49,7 @@ def choose(bundle_folder: Path, source: Path) -> Iterator[Row]:
   bundle = load_bundle(bundle_folder)
   config, tokenizer = bundle.config, bundle.tokenizer
   assert tokenizer is not None
-  limits = {'max_tokens': TOKENS, 'max_units': UNITS}
+  limits: dict[str, Any] = {'max_tokens': TOKENS, 'max_units': UNITS}
   limits['max_unit_tokens'] = config.limits.unit_tokens
   special = config.special_units
   documents = list(read_documents(source, on_error=print))

@@ -10,7 +10,8 @@
 #
 #   SIZES         updates at which a line is measured, HIBERT_SIZES and
 #                 PRETRAINED_SIZES those of two of them: updates of HiBERT cost
-#                 less than half of ETCSum's
+#                 less than half of ETCSum's. Runs grow: larger sizes may be
+#                 added later, smaller ones need another RUN
 #   LEARN         documents to draw the updates from: at least 8 an update
 #   TEXT          documents to pretrain on, and PRETRAIN, updates of it
 #   TWINS         lines with a twin, and TWIN, its updates
