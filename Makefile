@@ -16,7 +16,7 @@ TRAIN ?= train.jsonl
 VALID ?= valid.jsonl
 RUN ?= tiny-run
 
-.PHONY: demo train-tiny train-default pictures test test-all test-lowest test-newest lint types unit format screenshots results figures notebooks docs dist constraints clean
+.PHONY: demo train-tiny train-default curve pictures test test-all test-lowest test-newest lint types unit format screenshots results figures notebooks docs dist constraints clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/stepwise demo
@@ -29,6 +29,11 @@ train-tiny: $(VENV)/.train-installed
 # MIXED, one of other kinds of documents (`gin/default/train.mk`).
 train-default: $(VENV)/.minilm-installed
 	$(MAKE) -f gin/default/train.mk NEWS=$(NEWS)
+
+# ROUGE of HiBERT and ETCSum against documents seen, from the same folder
+# (`gin/default/curve.mk`).
+curve: $(VENV)/.minilm-installed
+	$(MAKE) -f gin/default/curve.mk NEWS=$(NEWS)
 
 # Plans, reports, pages and pictures of the tables in examples/; pictures need
 # Chromium (Debian: chromium).

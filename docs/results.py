@@ -43,6 +43,19 @@ _SCORED = {
   'plans.jsonl': 'its plans, `stepwise plan`',
 }
 _FREQUENT = 'frequent entries'
+_LINES = {
+  'hibert': 'stepwise HiBERT',
+  'etcsum': 'stepwise ETCSum',
+  'etcsum-pretrained': 'stepwise ETCSum, pretrained',
+  'etcsum-twin': 'twin of ETCSum',
+  'etcsum-pretrained-twin': 'twin of ETCSum, pretrained',
+}
+_PRETRAINED = {
+  'mlm_loss': 'MLM loss',
+  'mlm_accuracy': 'masked tokens found',
+  'cpc_loss': 'CPC loss',
+  'cpc_accuracy': 'hidden sentences found',
+}
 _REALIZERS = {'template': 'templates', 'learned': '`learned`'}
 
 
@@ -148,6 +161,85 @@ def twins() -> str:
   ]
   head = ['', 'ROUGE-1', 'ROUGE-2', 'ROUGE-L']
   return table(head, [*rows, *differences])
+
+
+def curve() -> str:
+  """Lines of HiBERT and ETCSum against documents and compute."""
+  report = load('curve')
+  rows = [
+    [
+      *(_LINES[point['line']], _seen(point), f'{point["core_seconds"]:,.0f}'),
+      *(interval(point['over_lead'][kind], '+') for kind in _ROUGE),
+    ]
+    for point in report['points']
+  ]
+  kinds = [f'{kind} over Lead-3' for kind in ('ROUGE-1', 'ROUGE-2', 'ROUGE-L')]
+  head = ['', 'documents', 'core-seconds', *kinds]
+  return '\n\n'.join(
+    [
+      table(head, rows),
+      f'`{report["metric"]}` F1, 95 % intervals, {report["documents"]} of the'
+      f' choosing documents, {report["date"]}; Lead-3 has'
+      f' {report["lead"]["rouge1"]["mean"]:.2f} ROUGE-1.',
+      _curve_differences(report),
+    ]
+  )
+
+
+def pretraining() -> str:
+  """The first and last batches of a pretraining, none of them seen before."""
+  path = RESULTS / 'curve_training_etc.jsonl'
+  lines = path.read_text(encoding='utf-8').splitlines()
+  log = [json.loads(line) for line in lines]
+  third = len(log) // 3
+  rows = []
+  for part in (log[:third], log[-third:]):
+    means = [
+      sum(row[f'train/{name}'] for row in part) / third for name in _PRETRAINED
+    ]
+    steps = f'{part[0]["step"]} to {part[-1]["step"]}'
+    rows.append([steps, *_losses(means)])
+  return table(['updates', *_PRETRAINED.values()], rows)
+
+
+def _losses(means: Sequence[float]) -> list[str]:
+  mlm, known, cpc, found = means
+  return [f'{mlm:.2f}', f'{known:.1%}', f'{cpc:.2f}', f'{found:.1%}']
+
+
+def _curve_differences(report: Mapping[str, Any]) -> str:
+  """What the lines are beside each other, and beside themselves."""
+  points = {point['name']: point for point in report['points']}
+  rows = [
+    [
+      what,
+      *(_named(points[pair[end]]) for end in ('first', 'second')),
+      ' / '.join(f'{seconds:,.0f}' for seconds in pair['core_seconds']),
+      *(interval(pair['difference'][kind], '+') for kind in _ROUGE),
+    ]
+    for key, what in (
+      ('equal_documents', 'equal documents'),
+      ('equal_compute', 'equal compute'),
+      ('twins', 'stepwise, minus its twin'),
+    )
+    for pair in report[key]
+  ]
+  for row in report['per_doubling']:
+    gains = (interval(row[kind], '+') for kind in _ROUGE)
+    rows.append(
+      ['a doubling of documents', _LINES[row['line']], '', '', *gains]
+    )
+  head = ['', 'first', 'minus', 'core-seconds', 'ROUGE-1', 'ROUGE-2', 'ROUGE-L']
+  return table(head, rows)
+
+
+def _named(point: Mapping[str, Any]) -> str:
+  return f'{_LINES[point["line"]]}, {_seen(point)}'
+
+
+def _seen(point: Mapping[str, Any]) -> str:
+  more = ' more' if point['line'].endswith('-twin') else ''
+  return f'{point["documents"]:,}{more}'
 
 
 def baselines() -> str:
@@ -300,8 +392,8 @@ def kinds() -> str:
 TABLES: dict[str, Callable[[], str]] = {
   function.__name__: function
   for function in (
-    *(summarizer, twins, baselines, planner, planners, extractors),
-    *(realizer, reports, kinds),
+    *(summarizer, twins, curve, pretraining, baselines, planner),
+    *(planners, extractors, realizer, reports, kinds),
   )
 }
 _PLACE = re.compile(r'(<!-- results: (\w+) -->\n).*?(<!-- end -->)', re.S)

@@ -74,7 +74,11 @@ class TensorBoardWriter:
 
 
 class SpeedMeter:
-  """Updates and tokens a second, and the share of the devices' peak."""
+  """Updates and tokens a second, and the share of the devices' peak.
+
+  `core_seconds` is what an update takes of this process's CPU time: on a CPU
+  that other work shares, the clock says little of what an update costs.
+  """
 
   def __init__(self, programs: Any, step: int, peak: float | None = None):
     """`peak` is FLOP/s of all devices; None = what is known of them."""
@@ -86,6 +90,7 @@ class SpeedMeter:
   def restart(self, step: int) -> None:
     """Leaves out what was done since, such as an evaluation."""
     self._since, self._then = step, time.monotonic()
+    self._worked = time.process_time()
     self._tokens: list[jax.Array] = []
     self._work = 0.0
 
@@ -99,9 +104,12 @@ class SpeedMeter:
     """Since the last call."""
     tokens = sum(float(count) for count in self._tokens)
     seconds = max(time.monotonic() - self._then, 1e-9)
+    updates = step - self._since
+    worked = time.process_time() - self._worked
     numbers = {
-      'train/steps_per_second': (step - self._since) / seconds,
+      'train/steps_per_second': updates / seconds,
       'train/tokens_per_second': tokens / seconds,
+      'train/core_seconds': worked / max(updates, 1),
     }
     if self._peak:
       numbers['train/mfu'] = self._work / seconds / self._peak

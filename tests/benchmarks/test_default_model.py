@@ -1,15 +1,18 @@
 """The default model's pipeline: choices, card and recipe."""
 
+import dataclasses
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from benchmarks import default_card, default_model
+from benchmarks import curve, default_card, default_model
 from stepwise._errors import InputError
 from stepwise.checkpoints import initial_params, load_bundle, save_bundle
+from stepwise.data import Buckets
 from stepwise.documents import read_documents
 from stepwise.inference import (
   PredictConfig,
@@ -19,6 +22,7 @@ from stepwise.inference import (
   read_document,
 )
 from stepwise.models import find_config
+from stepwise.training import TrainConfig, load_gin
 from tests.training.runs import write_articles
 
 ROOT = Path(default_model.__file__).parents[1]
@@ -151,18 +155,41 @@ def test_the_recipe_goes_from_articles_to_the_package(tmp_path):
 def test_a_curve_measures_every_size_of_one_run(tmp_path):
   for name in ('train.jsonl', 'valid.jsonl'):
     (tmp_path / name).touch()
-  settings = f'NEWS={tmp_path}', 'SIZES=3 7'
+  settings = f'NEWS={tmp_path}', 'SIZES=3 7', 'HIBERT_SIZES=3 7 13'
   run = dry_run(tmp_path / 'run', *settings, recipe='curve')
   assert run.returncode == 0, run.stderr
-  for model in ('hibert', 'etcsum'):
-    places = [
-      run.stdout.index(f'{model}.gin --steps {size} ') for size in (3, 7)
-    ]
-    assert places == sorted(places)
-    for size in (3, 7):
-      assert (
-        f'stepwise infer {tmp_path}/run/curve/{model}-{size} ' in run.stdout
-      )
+  folder = f'{tmp_path}/run/curve'
+  lines = {'hibert': (3, 7, 13), 'etcsum': (3, 7), 'etcsum-pretrained': (3, 7)}
+  for line, sizes in lines.items():
+    trainings = re.findall(
+      rf'stepwise train .*--output {folder}/{line} .*--steps (\d+) ', run.stdout
+    )
+    assert trainings == [str(size) for size in sizes]
+    for size in sizes:
+      assert f'curve choose {folder}/{line}-{size} ' in run.stdout
+  assert f'--init {folder}/etc/bundle ' in run.stdout
+  assert f'--init {folder}/etcsum-7 ' in run.stdout
   evaluate = run.stdout[run.stdout.rindex('stepwise evaluate') :]
-  # Four of choices, and what they are scored on.
-  assert evaluate.count('.jsonl') == 5
+  # What is scored on, seven choices and one of the twin.
+  assert evaluate.split('--save-json')[0].count('.jsonl') == 9
+  assert (
+    f' etcsum-pretrained={folder}/etcsum-pretrained,{folder}/etc' in evaluate
+  )
+
+
+def test_lines_of_the_curve_learn_the_same_documents_alike():
+  hibert, etcsum = (
+    load_gin(
+      TrainConfig, [ROOT / f'gin/default/curve_{line}.gin'], ['TRAIN="-"']
+    )
+    for line in ('hibert', 'etcsum')
+  )
+  assert hibert.input.buckets == etcsum.input.buckets
+  assert hibert.input.buckets == Buckets((curve.TOKENS,), (curve.UNITS,))
+  assert hibert.input.batch_size == etcsum.input.batch_size == curve.BATCH
+  assert hibert.checkpoints == etcsum.checkpoints
+  frozen = hibert.optimizer.frozen, etcsum.optimizer.frozen
+  assert len(frozen[0]) == len(frozen[1]) == 3
+  assert dataclasses.replace(
+    hibert.optimizer, frozen=()
+  ) == dataclasses.replace(etcsum.optimizer, frozen=())

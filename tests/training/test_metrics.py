@@ -80,8 +80,10 @@ def test_the_share_of_the_peak_is_that_of_the_sizes(monkeypatch):
     ),
   )
   programs = make_programs(run, selector_task(run))
-  clock = iter([10.0, 14.0, 14.0])
-  fake = SimpleNamespace(monotonic=lambda: next(clock))
+  clock, worked = iter([10.0, 14.0, 14.0]), iter([5.0, 8.0, 8.0])
+  fake = SimpleNamespace(
+    monotonic=lambda: next(clock), process_time=lambda: next(worked)
+  )
   monkeypatch.setattr(metrics_module, 'time', fake)
   meter = SpeedMeter(programs, 0, peak=1e9)
   batch = _batch_shapes(programs, (TOKENS, UNITS), ROWS)
@@ -92,3 +94,4 @@ def test_the_share_of_the_peak_is_that_of_the_sizes(monkeypatch):
   assert numbers['train/mfu'] == pytest.approx(work / 4 / 1e9)
   assert numbers['train/steps_per_second'] == 0.5
   assert numbers['train/tokens_per_second'] == 30.0
+  assert numbers['train/core_seconds'] == 1.5
