@@ -378,6 +378,11 @@ class TrainConfig:
       raise InputError(
         f'drawn_stops is {self.drawn_stops}, must be more than 0, at most 1.'
       )
+    if self.drawn_stops != 1 and self.drawn_stages == 1:
+      raise InputError(
+        f'drawn_stops is {self.drawn_stops}, but drawn_stages is 1: ends are'
+        ' drawn less often in stages alone, two or more.'
+      )
     if not 0 <= self.rest_share < 1:
       raise InputError(
         f'rest_share is {self.rest_share}, must be at least 0 and less than 1.'

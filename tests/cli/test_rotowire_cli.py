@@ -81,6 +81,27 @@ def test_records_of_games(games, tmp_path):
   assert 'extractor lookup' in said
 
 
+def test_records_that_say_every_entry_once(games, tmp_path):
+  for name, options in (('twice', ()), ('once', ('--once',))):
+    run(
+      *('data', 'rotowire', games, tmp_path / f'{name}.jsonl'),
+      *('--reading', 'terse', *options),
+    )
+  twice, once = (
+    [
+      json.loads(line)['oracle']
+      for line in (tmp_path / f'{name}.jsonl').read_text().splitlines()
+    ]
+    for name in ('twice', 'once')
+  )
+  assert len(once) == len(twice) == 3
+  for plan in once:
+    # Special units are negative; the sentence break comes again.
+    said = [unit for unit in plan if unit >= 0]
+    assert len(said) == len(set(said))
+  assert sum(map(len, once)) < sum(map(len, twice))
+
+
 @pytest.mark.parametrize(
   ('arguments', 'message'),
   [

@@ -55,6 +55,7 @@ def test_drawn_steps_and_the_rest_are_learnt_and_not_measured(records):
       'drawn_steps is 3, must be a multiple of drawn_stages=2',
     ),
     ({'drawn_stops': 0.0}, 'drawn_stops is 0.0, must be more than 0'),
+    ({'drawn_stops': 0.5}, 'drawn_stops is 0.5, but drawn_stages is 1'),
     ({'rest_share': 1.0}, 'rest_share is 1.0, must be at least 0 and less'),
   ],
 )
