@@ -50,6 +50,11 @@ class AuthoredRealizer(Realizer, Protocol):
   ) -> list[list[Authored]]: ...
 
 
+def plain_texts(reports: Sequence[Sequence[Authored]]) -> list[Sentences]:
+  """The texts alone, whoever wrote them."""
+  return [tuple(each.text for each in texts) for texts in reports]
+
+
 def authored_texts(
   realizer: Realizer, game: Game, plan: Plan
 ) -> list[Authored]:

@@ -18,7 +18,12 @@ from stepwise.realization._lines import (
 )
 from stepwise.realization._naming import Naming
 from stepwise.realization._performances import Performance, Performances
-from stepwise.realization._realizer import Authored, Sentences, check_plans
+from stepwise.realization._realizer import (
+  Authored,
+  Sentences,
+  check_plans,
+  plain_texts,
+)
 from stepwise.realization._story import Story
 from stepwise.realization._turns import Turns
 from stepwise.rotowire import (
@@ -67,10 +72,7 @@ class TemplateRealizer:
   def realize(
     self, games: Sequence[Game], plans: Sequence[Plan]
   ) -> list[Sentences]:
-    return [
-      tuple(each.text for each in texts)
-      for texts in self.realize_authored(games, plans)
-    ]
+    return plain_texts(self.realize_authored(games, plans))
 
   def realize_authored(
     self, games: Sequence[Game], plans: Sequence[Plan]

@@ -20,7 +20,12 @@ from stepwise.realization._inputs import (
   InputFormat,
   encode_inputs,
 )
-from stepwise.realization._realizer import Authored, Sentences, check_plans
+from stepwise.realization._realizer import (
+  Authored,
+  Sentences,
+  check_plans,
+  plain_texts,
+)
 from stepwise.realization._slots import decode_pieces
 from stepwise.realization.learned._bundle import load_realizer
 from stepwise.realization.learned._by_reference import ReferenceWriter
@@ -73,10 +78,7 @@ class LearnedRealizer:
   def realize(
     self, games: Sequence[Game], plans: Sequence[Plan]
   ) -> list[Sentences]:
-    return [
-      tuple(each.text for each in texts)
-      for texts in self.realize_authored(games, plans)
-    ]
+    return plain_texts(self.realize_authored(games, plans))
 
   def realize_authored(
     self, games: Sequence[Game], plans: Sequence[Plan]
