@@ -78,21 +78,18 @@ def stepwise_loss(
     if rng is None:
       raise InputError('rng is missing: it draws the sampled steps.')
     rng, step_rng = jax.random.split(rng)
-    if stages == 1:
-      step = _sample_steps(step_rng, targets, sample)
-    else:
-      step = _spread_steps(step_rng, targets, sample, stops)
+    step = _draw_steps(step_rng, targets, sample, stages, stops)
     targets, contexts = take(targets, step), take(contexts, step)
     gains = None if gains is None else take(gains, step)
   encode_rng, score_rng = _split(rng)
   memory = _apply(model, params, encode_rng, 'encode', batch)
-  given, all_steps = batch.plan.shape[1], batch.targets.shape[1]
-  logits = []
-  for n, part in enumerate(jnp.split(contexts, stages, axis=1), start=1):
-    slots = given + -(-all_steps * n // stages) - 1
-    part = part[:, :, :slots]
-    logits += [_score_steps(model, params, score_rng, memory, part)]
-  logits = jnp.concatenate(logits, axis=1)
+  logits = jnp.concatenate(
+    [
+      _score_steps(model, params, score_rng, memory, part)
+      for part in _in_stages(contexts, stages, batch.targets.shape[1])
+    ],
+    axis=1,
+  )
   candidates = _candidates(batch.valid, never)
   wanted = None
   if gains is not None:
@@ -272,6 +269,36 @@ def _candidates(
   for unit in never:
     excluded |= jnp.arange(valid.shape[1]) == unit
   return valid & ~excluded[None]
+
+
+def _draw_steps(
+  rng: Array,
+  targets: Int[Array, 'batch targets'],
+  count: int,
+  stages: int,
+  stops: float,
+) -> Int[Array, 'batch steps']:
+  """Steps of every document; in stages they come in the order of its plan."""
+  if stages == 1:
+    return _sample_steps(rng, targets, count)
+  return _spread_steps(rng, targets, count, stops)
+
+
+def _in_stages(
+  contexts: Int[Array, 'batch steps context'], stages: int, all_steps: int
+) -> list[Int[Array, 'batch part slots']]:
+  """Contexts in parts, each with no more slots than its steps can fill.
+
+  Args:
+    contexts: what is chosen before drawn steps, early ones first.
+    stages: parts.
+    all_steps: of the plans that steps were drawn from.
+  """
+  given = contexts.shape[2] - (all_steps - 1)
+  return [
+    part[:, :, : given + -(-all_steps * n // stages) - 1]
+    for n, part in enumerate(jnp.split(contexts, stages, axis=1), start=1)
+  ]
 
 
 def _sample_steps(
