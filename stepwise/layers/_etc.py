@@ -20,6 +20,7 @@ from stepwise.layers._heads import (
   RelativeTable,
   RelativeTables,
 )
+from stepwise.layers._hierarchical import mean_by_unit
 from stepwise.layers._modules import (
   ACTIVATIONS,
   Dense,
@@ -34,7 +35,11 @@ from stepwise.layers._modules import (
 from stepwise.layers._positions import num_labels
 from stepwise.layers._products import DotGeneral, find_products
 from stepwise.layers._softmax import attention_dropout
-from stepwise.layers._structure import AttentionPattern, Structure
+from stepwise.layers._structure import (
+  AttentionPattern,
+  Structure,
+  UnitStructure,
+)
 
 # Which projection serves a slot that has none of its own. 'kv' shares by the
 # side that queries; 'qkv' uses one query, one key and one value everywhere.
@@ -94,6 +99,9 @@ class ETCConfig:
     block: long tokens per block of `'blocked'`; None = chosen.
     dtype: dtype of activations; None = that of the parameters.
     products: precision of products, one of `PRODUCTS`.
+    global_means: add to the embedding of a global token the mean of those of
+      its unit's tokens. Without it all units look the same to each other until
+      a layer has read them, and a short training is spent on learning that.
   """
 
   vocab: int = 30522
@@ -123,6 +131,7 @@ class ETCConfig:
   block: int | None = None
   dtype: DTypeLike | None = None
   products: str = 'float32'
+  global_means: bool = False
 
   def __post_init__(self) -> None:
     if self.dim is None and self.embed % self.heads:
@@ -528,25 +537,41 @@ class ETCEncoder(nn.Module):
     segments: Int[Array, 'batch length'] | None = None,
     global_segments: Int[Array, 'batch globals'] | None = None,
     positions: Int[Array, 'batch length'] | None = None,
+    global_positions: Int[Array, 'batch globals'] | None = None,
     deterministic: bool = True,
   ) -> Streams:
     """Encodes.
 
-    `positions` are rows of the table of `long_positions`; None = 0, 1, 2, ...
+    `positions` and `global_positions` are rows of the tables of
+    `long_positions` and `global_positions`; None = 0, 1, 2, ...
     """
     embed = ETCEmbeddings(self.config, name='embeddings')
     long, glob = embed(
       (tokens, global_tokens),
       (segments, global_segments),
-      (positions, None),
+      (positions, global_positions),
+      self._owners(structure),
       deterministic,
     )
     stack = GlobalLocalStack(self.config, name='stack')
     return stack(long, glob, structure, deterministic)
 
+  def _owners(self, structure: Structure) -> Int[Array, 'batch length'] | None:
+    if not self.config.global_means:
+      return None
+    if not isinstance(structure, UnitStructure):
+      raise InputError(
+        'global_means is set, but the structure has pairs: a UnitStructure,'
+        ' which knows the tokens of a unit, is needed.'
+      )
+    return structure.unit_ids
+
 
 class ETCEmbeddings(nn.Module):
-  """token + segment (+ position) -> norm -> dropout."""
+  """token + segment (+ position) (+ mean of own tokens) -> norm -> dropout.
+
+  Own tokens are those that have a global token for `owners`, as embedded.
+  """
 
   config: ETCConfig
 
@@ -556,6 +581,7 @@ class ETCEmbeddings(nn.Module):
     tokens: tuple[Array, Array],
     segments: tuple[Array | None, Array | None],
     positions: tuple[Array | None, Array | None] = (None, None),
+    owners: Int[Array, 'batch length'] | None = None,
     deterministic: bool = True,
   ) -> Streams:
     config = self.config
@@ -579,6 +605,8 @@ class ETCEmbeddings(nn.Module):
       total = look_up(ids) + segment_table(segment_ids)
       if rows:
         total += self._positions(axis, rows, ids, positions[side])
+      if owners is not None and outputs:
+        total += mean_by_unit(outputs[0], owners, ids.shape[1])
       norm = Norm(config.epsilon, config.dtype, name=f'{axis}_norm')
       outputs.append(drop(norm(total)))
     return _constrain(outputs[0], 'length'), _constrain(outputs[1], 'global')

@@ -67,6 +67,11 @@ class ETCSumConfig(ModelConfig):
       its long states, or the state of its global token.
     segment_globals: have a global token for either segment.
     summary_segment: segment id of the summary; the document's is 1.
+    from_end: rows of the encoder's `global_positions` are for units of the
+      plan, counted from the last choice back: what was chosen last has row 1 in
+      every plan, however long; early choices share the last row, and everything
+      else has row 0. Relative labels only tell near tokens apart, and all of
+      the document is far from the end of the plan.
     cls, sep: token ids of the delimiters, long and global.
     unit_token, segment_token: ids of global tokens, as ETC was pretrained.
   """
@@ -80,6 +85,7 @@ class ETCSumConfig(ModelConfig):
   pooling: str = 'first'
   segment_globals: bool = True
   summary_segment: int = 1
+  from_end: bool = False
   cls: int = 101
   sep: int = 102
   unit_token: int = 1
@@ -94,6 +100,11 @@ class ETCSumConfig(ModelConfig):
       raise InputError(
         f'max_global is {self.max_global}, must be at least 6: five delimiters'
         ' and segments, and a unit.'
+      )
+    if self.from_end and self.encoder.global_positions < 2:
+      raise InputError(
+        f'global_positions of the encoder is {self.encoder.global_positions},'
+        ' must be at least 2 for from_end: one for the plan, one for the rest.'
       )
 
   @property
@@ -193,6 +204,7 @@ class ETCSum(nn.Module):
       inputs.structure,
       segments=inputs.segments,
       positions=inputs.positions,
+      global_positions=inputs.global_positions,
       deterministic=deterministic,
     )
     logits = self.scorer(self._pool(long, glob, inputs))
@@ -221,6 +233,7 @@ class ETCSumInputs(NamedTuple):
     structure: who may read whom.
     segments: segment ids of the long input; None = the encoder's default.
     positions: absolute positions; None = the encoder has no table of them.
+    global_positions: the same of global tokens; None = as they come.
     kept: units of the document that were not cut away.
     unit_starts: long index of the first token of every unit.
     unit_globals: global index of every unit; too large for units without one.
@@ -232,6 +245,7 @@ class ETCSumInputs(NamedTuple):
   structure: UnitStructure
   segments: Int[Array, 'batch length'] | None
   positions: Int[Array, 'batch length'] | None
+  global_positions: Int[Array, 'batch globals'] | None
   kept: Bool[Array, 'batch units']
   unit_starts: Int[Array, 'batch units']
   unit_globals: Int[Array, 'batch units']
@@ -284,6 +298,7 @@ def assemble(
     ),
     segments=_segments(long.windows, config),
     positions=_positions(columns, config.encoder.long_positions),
+    global_positions=_places_from_end(global_tokens, indices, config),
     kept=kept & has_global if config.pooling == 'global' else kept,
     unit_starts=1 + spans.start,
     unit_globals=indices.document + jnp.arange(num_units)[None],
@@ -480,6 +495,20 @@ def _positions(
   ]
   index = np.concatenate([np.arange(width) % rows for width in widths])
   return jnp.tile(jnp.asarray(index), (batch, 1))
+
+
+def _places_from_end(
+  global_tokens: Int[Array, 'batch globals'],
+  indices: GlobalIndices,
+  config: ETCSumConfig,
+) -> Int[Array, 'batch globals'] | None:
+  """1 for the unit that the plan has last, 2 for the one before, else 0."""
+  if not config.from_end:
+    return None
+  index = jnp.arange(global_tokens.shape[1])[None]
+  place = indices.summary + indices.summary_count - index
+  place = jnp.where(index >= indices.summary, place, 0)
+  return jnp.clip(place, 0, config.encoder.global_positions - 1)
 
 
 def _segments(
