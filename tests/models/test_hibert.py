@@ -48,6 +48,9 @@ NOT_STEPWISE = dataclasses.replace(
 WINDOWED = dataclasses.replace(
   SMALL, encoder=dataclasses.replace(SMALL.encoder, pooling='mean', window=5)
 )
+FAR = dataclasses.replace(
+  WINDOWED, encoder=dataclasses.replace(WINDOWED.encoder, reach=397)
+)
 # Units of every document; one is longer than the grid is wide.
 DOCUMENTS = [
   [[1], [2], [3, 4, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14]],
@@ -145,6 +148,35 @@ def test_padding_never_matters(config):
   padded = run(model, variables, other)
   np.testing.assert_allclose(
     padded[:, :UNITS][batch.valid], logits[batch.valid], rtol=1e-4, atol=1e-4
+  )
+
+
+def test_a_reach_is_what_the_model_reads():
+  assert WINDOWED.limits.units == 13
+  assert FAR.limits.units == 397
+  batch = flat_batch(DOCUMENTS)
+  assert count(HiBERT(FAR), batch) == count(HiBERT(WINDOWED), batch)
+
+
+def test_far_more_units_than_positions_are_read_at_once():
+  """And score the same in a larger batch."""
+  model = HiBERT(FAR)
+  long = [[n % 27 + 1] * (n % 3 + 1) for n in range(300)]
+  documents = [long, DOCUMENTS[1]]
+  batch = flat_batch(documents, units=300, length=600)
+  variables = draw(model, batch)
+  logits = run(model, variables, batch)
+  other = flat_batch(documents, units=397, length=701, padding=9)
+  padded = run(model, variables, other)
+  np.testing.assert_allclose(
+    padded[:, :300][batch.valid], logits[batch.valid], rtol=1e-4, atol=1e-4
+  )
+  # A short document beside it is read as if no other were there.
+  np.testing.assert_allclose(
+    logits[1, :3],
+    run(HiBERT(WINDOWED), variables, flat_batch(DOCUMENTS))[1, :3],
+    rtol=1e-4,
+    atol=1e-4,
   )
 
 
