@@ -251,9 +251,7 @@ class HierarchicalEncoder(nn.Module):
     config, table = self.config, self.document_position
     slots = unit_mask.shape[1]
     if slots > config.reach:
-      raise InputError(
-        f'{slots} units are given, but reach is {config.reach}.'
-      )
+      raise InputError(f'{slots} units are given, but reach is {config.reach}.')
     counts, skipped = count_units(unit_mask), None
     if config.drawn_places and not deterministic:
       rng = self.make_rng('dropout')

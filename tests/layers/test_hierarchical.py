@@ -468,7 +468,10 @@ def test_wrong_rank():
   [
     ({'pooling': 'last'}, "pooling is 'last'; 'first' or 'mean' exist"),
     ({'document_layers': 0}, 'document_layers is 0; 1 or more are needed'),
-    ({'reach': 12}, r'reach is 12; 0, or 13 \(the document positions\) or more'),
+    (
+      {'reach': 12},
+      r'reach is 12; 0, or 13 \(the document positions\) or more',
+    ),
     (
       {'reach': 17, 'document_positions': 0},
       'reach is 17, but document_positions is 0: units that are a set',
