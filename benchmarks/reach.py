@@ -7,11 +7,14 @@ FOLDER is that of `stepwise bench mixed`. Of every set some English documents
 are drawn that have more sentences than the packaged model has positions, but
 no more than `--reach`, and no more tokens than it reads at once. Systems have
 the same words, as many as references of these documents have on average:
-`lexrank`; `coverage`; `parts`, the model in parts, whose likings are ranks that
-count a little; `liked parts`, where they count as they do of a text that is read
-at once; `at once`, the same weights with `HierarchicalConfig.reach`; and more of
-these with `--models`, folders of bundles that were trained with it. ROUGE-1 F1,
-all scripts, several references averaged; differences are paired.
+
+  lexrank, coverage   rankers
+  parts         the model in parts; its likings are ranks that count a little
+  liked parts   the same, but they count as they do in a text read at once
+  at once       the same weights with `HierarchicalConfig.reach`
+  --models      folders of bundles that were trained with it, at once
+
+ROUGE-1 F1, all scripts, several references averaged; differences are paired.
 
 `--short` draws documents that fit the positions instead, which tells what a
 training did to them. Every set is written at once; sets that the file has by

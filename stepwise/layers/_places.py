@@ -14,7 +14,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from stepwise._typing import Array, Bool, Float, Int
+from stepwise._typing import Array, Bool, Float
 from stepwise.layers._modules import Embedding
 
 
@@ -48,8 +48,8 @@ def spread_places(
     place(i) = kept + (i + skipped - kept) (rows - 1 - kept) / (max(count, rows)
                - 1 - kept)                                             otherwise
 
-  with kept = rows // 2. If a document has no more units than rows, and skips
-  none, its places are 0, 1, 2, ... Those of padding are at the last row at most.
+  with kept = rows // 2. A document with no more units than rows has the places
+  0, 1, 2, ... if it skips none. Those of padding are at the last row at most.
 
   Args:
     counts: real units of every document; how many slots there are has no

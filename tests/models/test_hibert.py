@@ -21,7 +21,7 @@ from stepwise.models._hibert import (
   unit_grid,
 )
 from stepwise.models._set_rouge import set_rouge
-from tests.layers.parameters import count, draw, run
+from tests.layers.parameters import count, draw, quick_jit, run
 
 FIRST = 28
 SMALL = HiBERTConfig(
@@ -178,6 +178,27 @@ def test_far_more_units_than_positions_are_read_at_once():
     rtol=1e-4,
     atol=1e-4,
   )
+
+
+def test_training_draws_places_of_documents_that_fit():
+  """Losses differ from draw to draw, without any dropout."""
+  sentence = dataclasses.replace(FAR.encoder.sentence, dropout=0.0)
+  encoder = dataclasses.replace(FAR.encoder, sentence=sentence)
+  config = dataclasses.replace(FAR, encoder=encoder)
+  model = HiBERT(config)
+  documents = [[[n] for n in range(1, 12)], [[n] for n in range(3, 12)]]
+  batch = flat_batch(documents, units=11)
+  batch = batch._replace(targets=jnp.array([[9, 5], [7, 2]]))
+  params = draw(model, batch)['params']
+  learn = quick_jit(
+    jax.value_and_grad(lambda p, rng: config.loss(model)(p, batch, rng).mean)
+  )
+  found = [learn(params, jax.random.key(seed)) for seed in (0, 0, 1, 2, 3)]
+  losses = [float(loss) for loss, _ in found]
+  assert losses[0] == losses[1]
+  assert len(set(losses)) > 1
+  table = found[-1][1]['encoder']['document_position']['embedding']
+  assert np.isfinite(table).all() and np.any(table)
 
 
 def test_a_model_that_is_not_stepwise_takes_no_plan():

@@ -404,11 +404,17 @@ def test_everything_is_read(bundles):
   assert 93 in numbers(late)
 
 
+def far_bundle(folder, reach):
+  """The tiny model, which has 32 positions."""
+  encoder = dataclasses.replace(CONFIG.encoder, reach=reach)
+  config = dataclasses.replace(CONFIG, encoder=encoder)
+  save_bundle(folder, config, tiny_params(CONFIG))
+  return config
+
+
 def test_a_reach_is_read_at_once(tmp_path):
   """The same weights, 30 sentences at once or 95; a bundle keeps which."""
-  encoder = dataclasses.replace(CONFIG.encoder, reach=97)
-  config = dataclasses.replace(CONFIG, encoder=encoder)
-  save_bundle(tmp_path / 'far', config, tiny_params(CONFIG))
+  config = far_bundle(tmp_path / 'far', 97)
   assert load_bundle(tmp_path / 'far').config == config
   model = load_summarizer(tmp_path / 'far')
   asked = SummaryOptions(sentences=5)
