@@ -22,6 +22,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -228,10 +229,15 @@ def _files(
 
 def read_sample(path: Path, count: int, seed: int) -> list[Example]:
   """Some documents of a file, drawn with a seed, with their references."""
+  return list(islice(read_shuffled(path, seed), count))
+
+
+def read_shuffled(path: Path, seed: int) -> Iterator[Example]:
+  """All of them; sentences are found in those that are taken."""
   with open_for_reading(path) as stream:
     rows = [json.loads(line) for line in stream if line.strip()]
   random.Random(seed).shuffle(rows)
-  return [_example(row) for row in rows[:count]]
+  return map(_example, rows)
 
 
 def _example(row: dict[str, Any]) -> Example:

@@ -6,13 +6,16 @@ function of that name makes of `benchmarks/results`.
   python -m docs.results    # writes all of them anew: `make results`
 """
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from docs.blocks import ROOT, markdown_files
-from stepwise.evaluation import ContentSelection
+from stepwise.evaluation import ContentSelection, bootstrap_interval
 from stepwise.extraction import SystemRow, published_systems, systems_table
 
 RESULTS = ROOT / 'benchmarks' / 'results'
@@ -389,11 +392,40 @@ def kinds() -> str:
   return table(head, rows)
 
 
+def far() -> str:
+  """Long documents read at once, beside other ways, over all sets."""
+  report = load('reach')
+  sets = report['sets'].values()
+  scores = {
+    name: np.concatenate([found['rouge1'][name] for found in sets])
+    for name in next(iter(sets))['rouge1']
+  }
+
+  def show(values: np.ndarray, sign: str = '') -> str:
+    return interval(dataclasses.asdict(bootstrap_interval(values)), sign)
+
+  rows = [
+    [
+      name,
+      show(found),
+      show(found - scores['lexrank'], '+') if name != 'lexrank' else '',
+      show(scores['at once'] - found, '+') if name != 'at once' else '',
+    ]
+    for name, found in scores.items()
+  ]
+  head = ['way', 'ROUGE-1', 'minus LexRank', 'at once minus it']
+  about = (
+    f'{len(scores["at once"])} documents, 95 % intervals, {report["date"]}, '
+    f'{report["device"]}.'
+  )
+  return f'{table(head, rows)}\n\n{about}'
+
+
 TABLES: dict[str, Callable[[], str]] = {
   function.__name__: function
   for function in (
     *(summarizer, twins, curve, pretraining, baselines, planner),
-    *(planners, extractors, realizer, reports, kinds),
+    *(planners, extractors, realizer, reports, kinds, far),
   )
 }
 _PLACE = re.compile(r'(<!-- results: (\w+) -->\n).*?(<!-- end -->)', re.S)

@@ -110,6 +110,16 @@ def test_small_planners_learn_all_steps_of_a_plan_from_one_reading(path):
   assert f'{count_params(config.model.name):,} ' in text
 
 
+def test_a_run_may_reach_further_than_its_positions():
+  """Nothing is learnt anew: a reach has no weights."""
+  path = GIN / 'default' / 'all.gin'
+  reach = "ModelSpec.sizes = {'encoder.reach': 512}"
+  far = resolve_model(load_gin(TrainConfig, [path], [*FILES, reach]).model)
+  near = resolve_model(load_gin(TrainConfig, [path], FILES).model)
+  assert far.encoder.document_positions == near.limits.units == 132
+  assert far.limits.units == 512
+
+
 def test_the_small_hibert_has_the_papers_layers_and_no_order_of_entries():
   sizes = CONFIGS['hibert_rotowire_small'].encoder
   paper = CONFIGS['hibert_rotowire'].encoder

@@ -26,6 +26,12 @@ from stepwise._errors import InputError
 from stepwise._typing import Array, Bool, Float, Int
 from stepwise.layers._attend import key_mask
 from stepwise.layers._modules import Embedding, Norm
+from stepwise.layers._places import (
+  count_units,
+  draw_excerpts,
+  read_between,
+  spread_places,
+)
 from stepwise.layers._products import DotGeneral, einsum
 from stepwise.layers._transformer import (
   TransformerConfig,
@@ -55,6 +61,11 @@ class HierarchicalConfig:
   # Summary positions are counted from the last choice back: what was chosen
   # last has the same position in every plan, however long.
   from_end: bool = False
+  # Units that are read, if more than document positions; 0 = as many. Places
+  # beyond half of the positions are then spread, see `_places.py`.
+  reach: int = 0
+  # In training, documents are pretended to be parts of longer ones.
+  drawn_places: bool = True
 
   def __post_init__(self) -> None:
     if not 0 <= self.window <= self.sentence.positions:
@@ -68,10 +79,25 @@ class HierarchicalConfig:
       )
     if self.pooling not in ('first', 'mean'):
       raise InputError(f"pooling is {self.pooling!r}; 'first' or 'mean' exist.")
+    if self.reach and not self.document_positions:
+      raise InputError(
+        f'reach is {self.reach}, but document_positions is 0: units that are a '
+        'set have no places to spread.'
+      )
+    if self.reach and self.reach < self.document_positions:
+      raise InputError(
+        f'reach is {self.reach}; 0, or {self.document_positions} (the document '
+        'positions) or more are possible.'
+      )
 
   @property
   def stepwise(self) -> bool:
     return self.summary_positions > 0
+
+  @property
+  def most_units(self) -> int:
+    """Units of a document that are read; 0 = any number."""
+    return self.reach or self.document_positions
 
 
 class HierarchicalMemory(NamedTuple):
@@ -179,7 +205,9 @@ class HierarchicalEncoder(nn.Module):
   ) -> HierarchicalMemory:
     """Computes everything that does not depend on the plan."""
     states = units
-    if self.config.document_positions:
+    if self.config.reach:
+      states = units + self._read_places(unit_mask, deterministic)
+    elif self.config.document_positions:
       states = add_positions('units', units, self.document_position)
     attended = self.layers[0].attend_self(
       self._input(states, deterministic), key_mask(unit_mask), deterministic
@@ -215,6 +243,21 @@ class HierarchicalEncoder(nn.Module):
     for layer in others:
       states, summary = later(layer, states, summary)
     return states
+
+  def _read_places(
+    self, unit_mask: Bool[Array, 'batch units'], deterministic: bool
+  ) -> Float[Array, 'batch units embed']:
+    """Positions of documents that may have more units than the table rows."""
+    config, table = self.config, self.document_position
+    slots = unit_mask.shape[1]
+    if slots > config.reach:
+      raise InputError(f'{slots} units are given, but reach is {config.reach}.')
+    counts, skipped = count_units(unit_mask), None
+    if config.drawn_places and not deterministic:
+      rng = self.make_rng('dropout')
+      counts, skipped = draw_excerpts(rng, counts, table.rows, config.reach)
+    places = spread_places(counts, slots, table.rows, skipped)
+    return read_between(table, places)
 
   def _embed_plan(
     self,

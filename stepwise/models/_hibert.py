@@ -98,7 +98,7 @@ class HiBERTConfig(ModelConfig):
     window = self.encoder.window
     return Limits(
       tokens=_MAX_TOKENS if window else None,
-      units=self.encoder.document_positions or None,
+      units=self.encoder.most_units or None,
       # The delimiter is one, and so is the BEG of a plan.
       unit_tokens=None if window else self.max_unit_tokens - 1,
       plan=self.encoder.summary_positions - 1 if self.stepwise else None,

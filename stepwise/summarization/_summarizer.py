@@ -239,7 +239,17 @@ class ModelSummarizer(Summarizer):
   def _scores(
     self, document: Document, batch_size: int
   ) -> tuple[Float[np.ndarray, ' units'], tuple[str, ...]]:
-    """How much the model would like to begin a summary with each unit, 0 to 1.
+    """How good every unit is by what the model likes, 0 to 1.
+
+    Besides, what was not read.
+    """
+    likings, warnings = self._likings(document, batch_size)
+    return _percentiles(likings), warnings
+
+  def _likings(
+    self, document: Document, batch_size: int
+  ) -> tuple[Float[np.ndarray, ' units'], tuple[str, ...]]:
+    """How much the model would like to begin a summary with each unit.
 
     A model likes whatever stands first, so long texts are read twice, cut at
     different places, and the lower score counts. Besides, what was not read.
@@ -249,11 +259,11 @@ class ModelSummarizer(Summarizer):
     once = self._liking(readings, batch_size)
     most = self.model.limits.units
     if not most or len(document.spans) <= most:
-      return _percentiles(once), warnings
+      return once, warnings
     again, half = once.copy(), most // 2
     rest = self._parts(document.part(half, len(document.spans)))
     again[half:] = self._liking(rest, batch_size)
-    return _percentiles(np.minimum(once, again)), warnings
+    return np.minimum(once, again), warnings
 
   def _parts(self, document: Document) -> list[Reading]:
     demands = Demands(min_units=1, max_units=1)

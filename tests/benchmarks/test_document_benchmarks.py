@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import auto_length, long_documents, mixed, queries
+from benchmarks import auto_length, long_documents, mixed, queries, reach
 from benchmarks._harness import RESULTS, read_json
 from stepwise.documents import make_document
 from stepwise.evaluation import rouge
+from stepwise.summarization import _models
+from tests.summarization.tiny_bundles import tiny_bundle
 
 TEXT = [
   'The harbour of Marne opened again on Monday.',
@@ -78,6 +80,36 @@ def test_long_documents_are_told_apart(monkeypatch):
   assert mixed.by_length({'sets': {'b': other}}) == ''
 
 
+def test_long_documents_are_read_at_once_and_in_parts(tmp_path, monkeypatch):
+  """A tiny model has 32 positions; documents have 40 sentences, and 3."""
+  tiny_bundle(tmp_path / 'tiny')
+  monkeypatch.setattr(_models, 'default_folder', lambda: tmp_path / 'tiny')
+  monkeypatch.setattr(reach, 'SHORT_UNITS', 30)
+  lines = [f'The harbour of town number {n} opened again.' for n in range(70)]
+  rows = [
+    {'article': lines[:count], 'highlights': lines[:2], 'lang': 'en'}
+    for count in (40, 3, 70, 41)
+  ]
+  text = ''.join(f'{json.dumps(row)}\n' for row in rows)
+  (tmp_path / 'towns.valid.jsonl').write_text(text)
+  out = tmp_path / 'out.json'
+  given = [str(tmp_path), '--sets', 'towns', '--reach', '50', '--out', str(out)]
+  reach.main(given)
+  content = read_json(out)
+  found = content['sets']['towns']
+  # Special units are two; 70 sentences are out of reach.
+  assert sorted(found['sentences']) == [40, 41]
+  assert found['words'] == 16
+  assert list(found['rouge1']) == [
+    *('lexrank', 'coverage', 'parts', 'liked parts', 'at once')
+  ]
+  assert 'at once | parts |' in reach.markdown(content)
+  reach.main([*given, '--short', '--models', str(tmp_path / 'tiny')])
+  found = read_json(out)['sets']['towns']
+  assert found['sentences'] == [3]
+  assert found['rouge1']['tiny'] == found['rouge1']['at once']
+
+
 def test_summaries_end_at_a_threshold():
   plan = auto_length.Planned(TEXT, [0.9, 0.1, 0.4], TEXT[:1])
   found = auto_length.measure([plan])
@@ -87,7 +119,7 @@ def test_summaries_end_at_a_threshold():
 
 
 @pytest.mark.parametrize(
-  'module', [mixed, queries, auto_length, long_documents]
+  'module', [mixed, queries, auto_length, long_documents, reach]
 )
 def test_tables_of_the_readme_are_those_of_the_results(module):
   name = module.__name__.split('.')[-1]

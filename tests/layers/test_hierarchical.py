@@ -18,6 +18,7 @@ from tests.layers.parameters import (
   count,
   describe,
   draw,
+  dropout_key,
   quick_jit,
   run,
   stack_layers,
@@ -40,6 +41,8 @@ TABLE = dataclasses.replace(STEPWISE, document_positions=0)
 MEAN = dataclasses.replace(STEPWISE, pooling='mean')
 FROM_END = dataclasses.replace(TABLE, from_end=True)
 NOT_STEPWISE = dataclasses.replace(STEPWISE, summary_positions=0)
+# Fewer positions than document 0 has units, but enough for document 1.
+FAR = dataclasses.replace(STEPWISE, document_positions=5, reach=11)
 CONTRACTS = {
   'hierarchical_stepwise': STEPWISE,
   'hierarchical_table': TABLE,
@@ -85,6 +88,16 @@ def twin_units(params, config, tokens, mask):
   return np.stack(units)
 
 
+def twin_positions(params, count):
+  """A row for every unit, or means of rows if there are too few."""
+  table = params['document_position']['embedding']
+  rows = len(table)
+  kept = count if count <= rows else rows // 2
+  places = [*range(kept), *np.linspace(kept, rows - 1, count - kept)]
+  columns = [np.interp(places, np.arange(rows), column) for column in table.T]
+  return np.stack(columns, axis=-1)
+
+
 def twin_document(params, config, units, plan):
   """The equations, for one document without padding and a plan without -1."""
   epsilon = config.sentence.norm_epsilon
@@ -94,7 +107,7 @@ def twin_document(params, config, units, plan):
 
   x = units
   if config.document_positions:
-    x = x + params['document_position']['embedding'][: len(x)]
+    x = x + twin_positions(params, len(x))
   x = norm('norm', x)
   if config.stepwise:
     positions = params['summary_position']['embedding'][: len(plan)]
@@ -127,8 +140,8 @@ def twin_document(params, config, units, plan):
 
 @pytest.mark.parametrize(
   'config',
-  [STEPWISE, TABLE, MEAN, FROM_END, NOT_STEPWISE],
-  ids=['stepwise', 'table', 'mean', 'from_end', 'not_stepwise'],
+  [STEPWISE, TABLE, MEAN, FROM_END, NOT_STEPWISE, FAR],
+  ids=['stepwise', 'table', 'mean', 'from_end', 'not_stepwise', 'far'],
 )
 def test_equals_the_equations(config):
   module, variables, inputs = drawn(config)
@@ -207,7 +220,9 @@ def test_padding_content_never_matters(config):
   np.testing.assert_array_equal(states[real], changed[real])
 
 
-@pytest.mark.parametrize('config', [STEPWISE, MEAN], ids=['first', 'mean'])
+@pytest.mark.parametrize(
+  'config', [STEPWISE, MEAN, FAR], ids=['first', 'mean', 'far']
+)
 def test_more_padding_changes_nothing(config):
   module, variables, (tokens, mask, plan) = drawn(config)
   states = run(module, variables, tokens, mask, plan)
@@ -223,6 +238,62 @@ def test_more_padding_changes_nothing(config):
   np.testing.assert_allclose(
     extended[:, :UNITS][real], states[real], rtol=1e-4, atol=1e-5
   )
+
+
+def test_documents_that_fit_are_read_as_without_a_reach():
+  """Positions to the bit; states as near as two programs round alike."""
+  module, variables, inputs = drawn(STEPWISE)
+  far = HierarchicalEncoder(dataclasses.replace(STEPWISE, reach=17))
+  real = jnp.asarray(LENGTHS > 0)
+  positions = far.apply(variables, real, True, method='_read_places')
+  table = variables['params']['document_position']['embedding']
+  for row in positions:
+    np.testing.assert_array_equal(row, table[:UNITS])
+  np.testing.assert_allclose(
+    run(far, variables, *inputs)[real],
+    run(module, variables, *inputs)[real],
+    rtol=1e-5,
+    atol=2e-6,
+  )
+
+
+def learning_states(config, seed):
+  """What training reads, without dropout: draws are of places alone."""
+  sentence = dataclasses.replace(SENTENCE, dropout=0.0)
+  config = dataclasses.replace(config, sentence=sentence)
+  module, variables, inputs = drawn(config)
+  rngs = {'dropout': dropout_key(seed)}
+  return module.apply(variables, *inputs, deterministic=False, rngs=rngs)
+
+
+def test_places_are_drawn_in_training():
+  found = [learning_states(FAR, seed) for seed in (0, 0, 1, 2, 3)]
+  np.testing.assert_array_equal(found[0], found[1])
+  assert any(np.abs(found[0][0] - other[0]).max() > 0.01 for other in found)
+
+
+def test_places_need_not_be_drawn():
+  module, variables, inputs = drawn(FAR)
+  learning = learning_states(dataclasses.replace(FAR, drawn_places=False), 0)
+  np.testing.assert_allclose(
+    learning[LENGTHS > 0],
+    run(module, variables, *inputs)[LENGTHS > 0],
+    rtol=1e-4,
+    atol=1e-4,
+  )
+
+
+def test_gradients_reach_all_positions():
+  module, variables, inputs = drawn(FAR)
+
+  @quick_jit
+  @jax.grad
+  def gradient(params):
+    states = module.apply({'params': params}, *inputs)
+    return jnp.square(states[0]).sum()
+
+  found = gradient(variables['params'])['document_position']['embedding']
+  assert np.any(found, axis=1).all()
 
 
 def unit_gradient(module, variables, units, unit_mask, plan):
@@ -375,6 +446,13 @@ def test_too_many_units():
     run(module, variables, units, units[..., 0] == 0, method='prepare')
 
 
+def test_more_units_than_the_reach():
+  module, variables, _ = drawn(FAR)
+  units = jnp.zeros((BATCH, 13, SENTENCE.embed))
+  with pytest.raises(InputError, match='13 units are given, but reach is 11'):
+    run(module, variables, units, units[..., 0] == 0, method='prepare')
+
+
 def test_too_many_plan_slots():
   module, variables, (tokens, mask, _) = drawn(STEPWISE)
   with pytest.raises(InputError, match=r'6 plan slots .* has 5 rows'):
@@ -398,6 +476,14 @@ def test_wrong_rank():
   [
     ({'pooling': 'last'}, "pooling is 'last'; 'first' or 'mean' exist"),
     ({'document_layers': 0}, 'document_layers is 0; 1 or more are needed'),
+    (
+      {'reach': 12},
+      r'reach is 12; 0, or 13 \(the document positions\) or more',
+    ),
+    (
+      {'reach': 17, 'document_positions': 0},
+      'reach is 17, but document_positions is 0: units that are a set',
+    ),
   ],
 )
 def test_bad_configuration(options, message):

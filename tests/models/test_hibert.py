@@ -21,7 +21,7 @@ from stepwise.models._hibert import (
   unit_grid,
 )
 from stepwise.models._set_rouge import set_rouge
-from tests.layers.parameters import count, draw, run
+from tests.layers.parameters import count, draw, quick_jit, run
 
 FIRST = 28
 SMALL = HiBERTConfig(
@@ -47,6 +47,9 @@ NOT_STEPWISE = dataclasses.replace(
 )
 WINDOWED = dataclasses.replace(
   SMALL, encoder=dataclasses.replace(SMALL.encoder, pooling='mean', window=5)
+)
+FAR = dataclasses.replace(
+  WINDOWED, encoder=dataclasses.replace(WINDOWED.encoder, reach=397)
 )
 # Units of every document; one is longer than the grid is wide.
 DOCUMENTS = [
@@ -146,6 +149,56 @@ def test_padding_never_matters(config):
   np.testing.assert_allclose(
     padded[:, :UNITS][batch.valid], logits[batch.valid], rtol=1e-4, atol=1e-4
   )
+
+
+def test_a_reach_is_what_the_model_reads():
+  assert WINDOWED.limits.units == 13
+  assert FAR.limits.units == 397
+  batch = flat_batch(DOCUMENTS)
+  assert count(HiBERT(FAR), batch) == count(HiBERT(WINDOWED), batch)
+
+
+def test_far_more_units_than_positions_are_read_at_once():
+  """And score the same in a larger batch."""
+  model = HiBERT(FAR)
+  long = [[n % 27 + 1] * (n % 3 + 1) for n in range(300)]
+  documents = [long, DOCUMENTS[1]]
+  batch = flat_batch(documents, units=300, length=600)
+  variables = draw(model, batch)
+  logits = run(model, variables, batch)
+  other = flat_batch(documents, units=397, length=701, padding=9)
+  padded = run(model, variables, other)
+  np.testing.assert_allclose(
+    padded[:, :300][batch.valid], logits[batch.valid], rtol=1e-4, atol=1e-4
+  )
+  # A short document beside it is read as if no other were there.
+  np.testing.assert_allclose(
+    logits[1, :3],
+    run(HiBERT(WINDOWED), variables, flat_batch(DOCUMENTS))[1, :3],
+    rtol=1e-4,
+    atol=1e-4,
+  )
+
+
+def test_training_draws_places_of_documents_that_fit():
+  """Losses differ from draw to draw, without any dropout."""
+  sentence = dataclasses.replace(FAR.encoder.sentence, dropout=0.0)
+  encoder = dataclasses.replace(FAR.encoder, sentence=sentence)
+  config = dataclasses.replace(FAR, encoder=encoder)
+  model = HiBERT(config)
+  documents = [[[n] for n in range(1, 12)], [[n] for n in range(3, 12)]]
+  batch = flat_batch(documents, units=11)
+  batch = batch._replace(targets=jnp.array([[9, 5], [7, 2]]))
+  params = draw(model, batch)['params']
+  learn = quick_jit(
+    jax.value_and_grad(lambda p, rng: config.loss(model)(p, batch, rng).mean)
+  )
+  found = [learn(params, jax.random.key(seed)) for seed in (0, 0, 1, 2, 3)]
+  losses = [float(loss) for loss, _ in found]
+  assert losses[0] == losses[1]
+  assert len(set(losses)) > 1
+  table = found[-1][1]['encoder']['document_position']['embedding']
+  assert np.isfinite(table).all() and np.any(table)
 
 
 def test_a_model_that_is_not_stepwise_takes_no_plan():

@@ -15,7 +15,7 @@ import pytest
 
 import stepwise
 from stepwise._errors import InputError
-from stepwise.checkpoints import save_bundle
+from stepwise.checkpoints import load_bundle, save_bundle
 from stepwise.decoding import DecodeConfig
 from stepwise.documents import Document, count_words, split_sentences
 from stepwise.inference import PredictConfig
@@ -32,7 +32,7 @@ from stepwise.summarization import (
   summarize,
 )
 from tests.checkpoints.foreign import random_params
-from tests.summarization.tiny_bundles import CONFIG, tiny_bundle
+from tests.summarization.tiny_bundles import CONFIG, tiny_bundle, tiny_params
 
 TEXT = (
   'It rained all day. The match was called off. Nobody minded much. The tea'
@@ -402,6 +402,27 @@ def test_everything_is_read(bundles):
     long_text(95), model=model, sentences=3, must_include=[93]
   )
   assert 93 in numbers(late)
+
+
+def far_bundle(folder, reach):
+  """The tiny model, which has 32 positions."""
+  encoder = dataclasses.replace(CONFIG.encoder, reach=reach)
+  config = dataclasses.replace(CONFIG, encoder=encoder)
+  save_bundle(folder, config, tiny_params(CONFIG))
+  return config
+
+
+def test_a_reach_is_read_at_once(tmp_path):
+  """The same weights, 30 sentences at once or 95; a bundle keeps which."""
+  config = far_bundle(tmp_path / 'far', 97)
+  assert load_bundle(tmp_path / 'far').config == config
+  model = load_summarizer(tmp_path / 'far')
+  asked = SummaryOptions(sentences=5)
+  summary = model(long_text(95), asked)
+  # Parts have no steps that could be told.
+  assert all(len(step.ranking) == 95 for step in summary.steps)
+  assert len(model(long_text(96), asked)) == 5
+  assert not any(step.ranking for step in model(long_text(96), asked).steps)
 
 
 def test_long_plans_are_chosen_too(bundles):
