@@ -21,15 +21,15 @@
 curve:
 include gin/default/train.mk
 
-SIZES ?= 24 48 96 192
-HIBERT_SIZES ?= $(SIZES) 384
+SIZES ?= 64 128 256 512
+HIBERT_SIZES ?= $(SIZES) 1024
 PRETRAINED_SIZES ?= $(SIZES)
-LEARN ?= 6400
-TEXT ?= 900
-PRETRAIN ?= 72
-TWIN ?= 36
+LEARN ?= 8400
+TEXT ?= 2100
+PRETRAIN ?= 256
+TWIN ?= 64
 TWINS ?= etcsum
-SCORE ?= 160
+SCORE ?= 240
 CURVE := $(RUN)/curve
 READ := --max-tokens 384 --max-units 32
 LAST := $(lastword $(SIZES))

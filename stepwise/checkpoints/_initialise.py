@@ -141,10 +141,10 @@ def _global_local_encoder(
 ) -> Weights:
   """Both streams and all four parts of attention start as the source.
 
-  Long tokens keep the source's absolute positions if the target has a table of
-  them. Without one, and for global tokens, segment rows are token type 0 plus
-  the mean position, so that embeddings keep their centre. The relative vectors
-  are fresh and small; if they were zero, the radius full and nothing masked,
+  Long and global tokens keep the source's absolute positions if the target has
+  tables of them. Without one, segment rows are token type 0 plus the mean
+  position, so that embeddings keep their centre. The relative vectors are
+  fresh and small; if they were zero, the radius full and nothing masked,
   long and global tokens together would be encoded as one sequence by the
   source.
   """
@@ -192,10 +192,12 @@ def _etc_embeddings(source: Pretrained, initial: Weights) -> Weights:
   rows = np.repeat(
     centre, len(initial['embeddings/segments/embedding']), axis=0
   )
-  table = 'long_positions/embedding'
-  if (fresh := initial.get(f'embeddings/{table}')) is not None:
-    kept[table] = embeddings['position/embedding'][: len(fresh)]
-    rows[1:] = 0  # Global tokens are of segment 0.
+  # Long tokens are of segment 1 and more, global ones of segment 0.
+  for axis, segments in (('long', slice(1, None)), ('global', slice(1))):
+    table = f'{axis}_positions/embedding'
+    if (fresh := initial.get(f'embeddings/{table}')) is not None:
+      kept[table] = embeddings['position/embedding'][: len(fresh)]
+      rows[segments] = 0
   if source.config.token_types:
     rows = rows + embeddings['token_type/embedding'][:1]
   kept['segments/embedding'] = rows

@@ -58,11 +58,13 @@ _ETCSUM_CONFIGS: dict[str, ETCSumConfig] = {
   # short text than labels of relative positions that nothing has trained. It
   # reads as far as a CPU can train it.
   'etcsum_news': ETCSumConfig(
-    ETCConfig(**_MINI, long_positions=512),
+    ETCConfig(
+      **_MINI, long_positions=512, global_positions=160, global_means=True
+    ),
     document_tokens=512,
     summary_tokens=160,
     max_global=160,
-    pooling='mean',
+    pooling='global',
     unit_token=101,
   ),
   'etcsum_tiny': ETCSumConfig(
