@@ -148,7 +148,7 @@ class ETCSumConfig(ModelConfig):
     del layers
     return PretrainedParts(
       self.encoder,
-      self.encoder.long_positions,
+      max(self.encoder.long_positions, self.encoder.global_positions),
       global_local=True,
       first_token=self.cls,
     )

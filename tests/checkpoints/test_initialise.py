@@ -259,27 +259,32 @@ def without_positions(theirs):
   return theirs._replace(params=unflat(weights))
 
 
-def test_etcsum_with_positions_reads_a_text_as_the_source():
-  """As above, with all of the text long and no global token in sight."""
+@pytest.mark.parametrize('side', [0, 1], ids=['long', 'global'])
+def test_etcsum_with_positions_reads_a_text_as_the_source(side):
+  """As above, with all of the text on one side and the other out of sight."""
   theirs = source('bert', 2)
-  config, _, weights = started(etcsum(long_positions=9), theirs)
+  table = ('long_positions', 'global_positions')[side]
+  config, _, weights = started(etcsum(**{table: 9}), theirs)
   weights = without_relative(weights)
   ids = tokens(length=9)
-  long, _ = run(
+  inputs = (ids, ids[:, :1]) if side == 0 else (ids[:, :1], ids)
+  long, glob = (array.shape[1] for array in inputs)
+  states = run(
     ETCEncoder(config.encoder),
     {'params': unflat(weights)},
-    ids,
-    ids[:, :1],
+    *inputs,
     PairStructure(
-      l2g_mask=jnp.zeros((2, 9, 1), bool), g2l_mask=jnp.zeros((2, 1, 9), bool)
+      l2g_mask=jnp.zeros((2, long, glob), bool),
+      g2l_mask=jnp.zeros((2, glob, long), bool),
     ),
   )
-  np.testing.assert_allclose(long, states_of(theirs, ids), atol=1e-5)
+  np.testing.assert_allclose(states[side], states_of(theirs, ids), atol=1e-5)
 
 
-def test_positions_that_the_source_lacks_are_named():
+@pytest.mark.parametrize('table', ['long_positions', 'global_positions'])
+def test_positions_that_the_source_lacks_are_named(table):
   with pytest.raises(InputError, match='positions is 13 but 14 or more are'):
-    started(etcsum(long_positions=14), source(layers=2))
+    started(etcsum(**{table: 14}), source(layers=2))
 
 
 def test_relative_tables_start_small():
