@@ -69,18 +69,14 @@ def stepwise_loss(
   """
   if batch.plan is None or batch.targets is None:
     raise InputError('a batch without plan or targets has nothing to learn.')
-  if rest_share and batch.gains is not None:
-    raise InputError('a batch with gains is learnt from them: no rest_share.')
-  targets, gains = batch.targets, batch.gains
-  contexts = step_contexts(batch.plan, targets)
-  step = jnp.broadcast_to(jnp.arange(targets.shape[1])[None], targets.shape)
+  contexts = step_contexts(batch.plan, batch.targets)
+  step = every_step(batch.targets)
   if sample:
     if rng is None:
       raise InputError('rng is missing: it draws the sampled steps.')
     rng, step_rng = jax.random.split(rng)
-    step = _draw_steps(step_rng, targets, sample, stages, stops)
-    targets, contexts = take(targets, step), take(contexts, step)
-    gains = None if gains is None else take(gains, step)
+    step = _draw_steps(step_rng, batch.targets, sample, stages, stops)
+    contexts = take(contexts, step)
   encode_rng, score_rng = _split(rng)
   memory = _apply(model, params, encode_rng, 'encode', batch)
   logits = jnp.concatenate(
@@ -90,20 +86,48 @@ def stepwise_loss(
     ],
     axis=1,
   )
-  candidates = _candidates(batch.valid, never)
-  wanted = None
-  if gains is not None:
-    wanted = gain_shares(gains, contexts, candidates)
-  elif rest_share:
-    units, special = candidates.shape[1], max(never, default=-1) + 1
-    wanted = rest_shares(batch.targets, step, units, rest_share, special)
-  if wanted is None:
-    sums = cross_entropy(logits, targets, candidates)
-  else:
-    sums = soft_cross_entropy(logits, wanted, targets, candidates)
+  sums = step_sums(logits, batch, step, contexts, never, rest_share)
   if also is None:
     return sums
   return sums._replace(loss=sums.loss + also(params, memory))
+
+
+def every_step(targets: Int[Array, 'batch steps']) -> Int[Array, 'batch steps']:
+  """Indices of all steps of every document."""
+  return jnp.broadcast_to(jnp.arange(targets.shape[1])[None], targets.shape)
+
+
+def step_sums(
+  logits: Float[Array, 'batch steps units'],
+  batch: Batch,
+  step: Int[Array, 'batch steps'],
+  contexts: Int[Array, 'batch steps context'],
+  never: tuple[int, ...] = (),
+  rest_share: float = 0.0,
+) -> LossSums:
+  """Losses of some steps of every document, by what the batch has of them.
+
+  Args:
+    logits: of all units at these steps.
+    batch: documents with targets, and gains if it is learnt from them.
+    step: which steps they are.
+    contexts: what is chosen before each.
+    never: see `stepwise_loss`.
+    rest_share: the same.
+  """
+  assert batch.targets is not None
+  targets = take(batch.targets, step)
+  candidates = _candidates(batch.valid, never)
+  if batch.gains is not None:
+    if rest_share:
+      raise InputError('a batch with gains is learnt from them: no rest_share.')
+    wanted = gain_shares(take(batch.gains, step), contexts, candidates)
+  elif rest_share:
+    units, special = candidates.shape[1], max(never, default=-1) + 1
+    wanted = rest_shares(batch.targets, step, units, rest_share, special)
+  else:
+    return cross_entropy(logits, targets, candidates)
+  return soft_cross_entropy(logits, wanted, targets, candidates)
 
 
 def extractive_loss(

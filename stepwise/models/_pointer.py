@@ -41,10 +41,9 @@ from stepwise.models._config import (
 from stepwise.models._hibert import unit_grid
 from stepwise.models._losses import (
   LossSums,
-  cross_entropy,
-  rest_shares,
-  soft_cross_entropy,
+  every_step,
   step_contexts,
+  step_sums,
 )
 from stepwise.models._scorer import with_begin
 
@@ -279,23 +278,15 @@ def prefix_loss(
   """`stepwise_loss`, all steps of a document by one `score_prefixes`."""
   if batch.plan is None or batch.targets is None:
     raise InputError('a batch without plan or targets has nothing to learn.')
-  history = step_contexts(batch.plan, batch.targets)[:, -1]
+  contexts = step_contexts(batch.plan, batch.targets)
 
   def logits(model: Any) -> Array:
     memory = model.encode(batch, rng is None)
-    return model.score_prefixes(memory, history, rng is None)
+    return model.score_prefixes(memory, contexts[:, -1], rng is None)
 
   rngs = None if rng is None else {'dropout': rng}
   every: Any = model.apply({'params': params}, method=logits, rngs=rngs)
   filled = (batch.plan >= 0).sum(axis=1, keepdims=True)
-  steps = filled + jnp.arange(batch.targets.shape[1])[None]
-  candidates = batch.valid
-  for unit in never:
-    candidates &= jnp.arange(batch.valid.shape[1])[None] != unit
-  scores, targets = take(every, steps), batch.targets
-  if not rest_share:
-    return cross_entropy(scores, targets, candidates)
-  units, special = candidates.shape[1], max(never, default=-1) + 1
-  step = jnp.broadcast_to(jnp.arange(targets.shape[1])[None], targets.shape)
-  wanted = rest_shares(targets, step, units, rest_share, special)
-  return soft_cross_entropy(scores, wanted, targets, candidates)
+  step = every_step(batch.targets)
+  scores = take(every, filled + step)
+  return step_sums(scores, batch, step, contexts, never, rest_share)
