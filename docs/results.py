@@ -279,16 +279,16 @@ def planner() -> str:
 
 def planners() -> str:
   """Planning only by the strict metric: seeds, intervals, paired tests."""
-  report = load('rotowire_planners')
-  over_frequent = {}
-  for row in report['differences']:
-    if row['second'] == _FREQUENT:
-      over_frequent[row['first']] = row['CS F1']
-    elif row['first'] == _FREQUENT:
-      over_frequent[row['second']] = _opposite(row['CS F1'])
+  over_frequent, systems = {}, {}
+  # What stands beside ETCSum in its own report is in the first, too.
+  for name in ('rotowire_planners', 'rotowire_planners_etcsum'):
+    report = load(name)
+    systems |= report['systems']
+    over_frequent |= _over_frequent(report['differences'])
   rows = []
-  for name, scores in report['systems'].items():
-    gain = over_frequent.get(name)
+  # The paper's first.
+  for name in sorted(systems, key=lambda name: not name.startswith('stepwise')):
+    scores, gain = systems[name], over_frequent.get(name)
     rows.append(
       [
         name,
@@ -307,6 +307,17 @@ def planners() -> str:
       rows.append([name, *(f'{score:.2f}' for score in cs), '', '', ''])
   head = ['', 'CS P', 'CS R', 'CS F1', 'by seed', 'CO', 'over frequent entries']
   return table(head, rows)
+
+
+def _over_frequent(differences: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+  """CS F1 of every system over frequent entries."""
+  found = {}
+  for row in differences:
+    if row['second'] == _FREQUENT:
+      found[row['first']] = row['CS F1']
+    elif row['first'] == _FREQUENT:
+      found[row['second']] = _opposite(row['CS F1'])
+  return found
 
 
 def _opposite(difference: Mapping[str, float]) -> dict[str, float]:

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jax.flatten_util import ravel_pytree
 
 from stepwise._errors import InputError
@@ -19,6 +21,7 @@ from stepwise.layers import (
   UnitStructure,
 )
 from stepwise.layers._etc import ETCEmbeddings, layer_attention, remat_groups
+from stepwise.layers._structure import pair_structure
 from tests.layers import numpy_transformer as twin
 from tests.layers.etc_inputs import TINY, inputs
 from tests.layers.parameters import (
@@ -524,3 +527,91 @@ def test_more_tokens_than_positions(side):
   config = replace(**{f'{side}_positions': 3})
   with pytest.raises(InputError, match=f'but {side}_positions is 3: give a'):
     ETCEncoder(config).init(jax.random.key(0), *INPUTS)
+
+
+def means_of_units(embedded, owners, num_globals):
+  """Means of the long embeddings of every unit, with loops; 0 = no token."""
+  means = np.zeros((len(embedded), num_globals, embedded.shape[-1]))
+  for row, unit in np.ndindex(len(embedded), num_globals):
+    own = embedded[row, owners[row] == unit]
+    means[row, unit] = own.mean(axis=0) if len(own) else 0
+  return means
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(st.integers(0, 2**31), st.integers(1, 7), st.booleans())
+def test_global_means_equal_a_numpy_twin(seed, num_globals, positions):
+  random = np.random.default_rng(seed)
+  config = replace(global_means=True, global_positions=9 * positions)
+  tokens = random.integers(0, 29, (2, 11))
+  global_tokens = random.integers(0, 29, (2, num_globals))
+  # Some tokens have no owner, and some units no token.
+  owners = random.integers(-1, num_globals, (2, 11))
+  rows = random.integers(0, 9, (2, num_globals))
+  ids = jnp.asarray(tokens), jnp.asarray(global_tokens)
+  places = jnp.asarray(rows) if positions else None
+  arguments = ids, (None, None), (None, places), jnp.asarray(owners)
+  module = ETCEmbeddings(config)
+  variables = draw(module, *arguments)
+  params = jax.tree.map(np.asarray, variables['params'])
+  long, glob = module.apply(variables, *arguments)
+  summed = params['tokens']['embedding'][global_tokens]
+  summed = summed + params['segments']['embedding'][0]
+  if positions:
+    summed = summed + params['global_positions']['embedding'][rows]
+  summed = summed + means_of_units(np.asarray(long), owners, num_globals)
+  assert_near(
+    glob, twin.norm(params['global_norm'], summed, config.epsilon), 1e-4
+  )
+
+
+def test_global_means_have_no_parameters_and_no_part_in_long_embeddings():
+  assert describe(ETCEncoder(replace(global_means=True)), *INPUTS) == describe(
+    ETCEncoder(TINY), *INPUTS
+  )
+  variables = draw(ETCEncoder(TINY), *INPUTS)
+  embeddings = {'params': variables['params']['embeddings']}
+  ids, owners = (TOKENS, GLOBAL_TOKENS), STRUCTURE.unit_ids
+  without, means = (
+    ETCEmbeddings(TINY).apply(embeddings, ids, (None, None), owners=of)
+    for of in (None, owners)
+  )
+  assert_near(means[0], without[0])
+  assert differ(means[1], without[1])
+
+
+def test_global_means_do_not_read_tokens_of_no_unit():
+  module = ETCEncoder(replace(global_means=True))
+  variables = draw(module, *INPUTS)
+  padding = np.asarray(STRUCTURE.long_examples) == 0
+  owners = jnp.where(padding, -1, STRUCTURE.unit_ids)
+  structure = STRUCTURE._replace(unit_ids=owners)
+  other = jnp.where(padding, 28 - TOKENS, TOKENS)
+  ours, theirs = (
+    run(module, variables, tokens, GLOBAL_TOKENS, structure)
+    for tokens in (TOKENS, other)
+  )
+  assert_near(ours[1], theirs[1])
+  assert_near(ours[0][~padding], theirs[0][~padding])
+
+
+def test_global_means_need_units():
+  pairs = pair_structure(STRUCTURE, TINY.pattern)
+  module = ETCEncoder(replace(global_means=True))
+  with pytest.raises(InputError, match='global_means is set, but the structur'):
+    module.init(jax.random.key(0), TOKENS, GLOBAL_TOKENS, pairs)
+
+
+def test_global_positions_may_be_given():
+  def run_at(module, variables, positions):
+    return run(module, variables, *INPUTS, None, None, None, positions)
+
+  counted = jnp.broadcast_to(jnp.arange(5), (2, 5))
+  module = ETCEncoder(replace(global_positions=7))
+  variables = draw(module, *INPUTS)
+  assert_near(
+    run_at(module, variables, counted), run(module, variables, *INPUTS)
+  )
+  assert differ(
+    run_at(module, variables, 4 - counted), run(module, variables, *INPUTS)
+  )

@@ -20,6 +20,7 @@ from stepwise.layers import (
   outside_label,
 )
 from stepwise.models import ETCSum, ETCSumConfig
+from stepwise.models._etcsum import ETCSumMemory, assemble
 from tests.layers.parameters import draw, quick_jit
 from tests.models.documents import (
   make_batch,
@@ -242,17 +243,33 @@ RECORDS = [random_record(RNG, count) for count in (1, 7, 4)]
 PLANS = plans([2], [3, 5, 2], [])
 
 
+LAST_KNOWN = dataclasses.replace(
+  CONFIG,
+  encoder=dataclasses.replace(
+    CONFIG.encoder, global_positions=4, global_means=True
+  ),
+  pooling='global',
+  from_end=True,
+)
+
+
 @pytest.fixture(scope='module')
 def trained():
   batch = make_batch(RECORDS)
   return init(with_positions(9), batch._replace(plan=PLANS))
 
 
+@pytest.fixture(scope='module')
+def last_known():
+  return init(LAST_KNOWN, make_batch(RECORDS)._replace(plan=PLANS))
+
+
 @pytest.mark.parametrize(
   'sizes', [{'length': 61}, {'units': 13}, {'batch': 5}, {'steps': 6}]
 )
-def test_padding_never_changes_a_score(trained, sizes):
-  model, variables = trained
+@pytest.mark.parametrize('which', ['trained', 'last_known'])
+def test_padding_never_changes_a_score(request, which, sizes):
+  model, variables = request.getfixturevalue(which)
   plain = scores(model, variables, make_batch(RECORDS), PLANS)
   steps = sizes.get('steps', 4)
   rows = sizes.get('batch', 3) - 3
@@ -262,8 +279,9 @@ def test_padding_never_changes_a_score(trained, sizes):
   np.testing.assert_allclose(padded[:3, :units], plain, atol=1e-5)
 
 
-def test_batched_equals_one_by_one(trained):
-  model, variables = trained
+@pytest.mark.parametrize('which', ['trained', 'last_known'])
+def test_batched_equals_one_by_one(request, which):
+  model, variables = request.getfixturevalue(which)
   together = scores(model, variables, make_batch(RECORDS), PLANS)
   for row, record in enumerate(RECORDS):
     alone = scores(
@@ -312,3 +330,62 @@ def test_errors_name_what_is_wrong(trained):
     dataclasses.replace(CONFIG, pooling='last')
   with pytest.raises(InputError, match='max_global is 5, must be at least 6'):
     dataclasses.replace(CONFIG, max_global=5)
+  for rows in (0, 1):
+    few = dataclasses.replace(CONFIG.encoder, global_positions=rows)
+    with pytest.raises(
+      InputError, match=f'encoder is {rows}, must be at least'
+    ):
+      dataclasses.replace(CONFIG, encoder=few, from_end=True)
+
+
+def global_rows(document, plan, config):
+  """Rows of global positions: BEG and the plan from their end, the rest 0."""
+  before = document + 2 + 2 * config.segment_globals
+  count = 1 + len(plan)
+  most = config.encoder.global_positions - 1
+  places = [min(count - index, most) for index in range(count)]
+  return [0] * before + places + [0]
+
+
+def read(record, plan, config, padding=0):
+  """What the model reads of one document, more or less padded."""
+  batch = make_batch([record], length=30 + padding, units=7 + padding)
+  memory = ETCSumMemory(batch.tokens, batch.unit_ids, batch.valid)
+  return assemble(memory, plans(plan, steps=6 + padding), config)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(
+  st.lists(st.integers(0, 6), max_size=6), st.booleans(), st.integers(0, 3)
+)
+def test_places_from_end_equal_a_numpy_twin(plan, segments, padding):
+  config = dataclasses.replace(LAST_KNOWN, segment_globals=segments)
+  record = random_record(np.random.default_rng(0), 5, max_tokens=2)
+  inputs = read(record, plan, config, padding)
+  rows = np.asarray(inputs.global_positions)[0]
+  wanted = global_rows(7, plan, config)
+  assert rows[: len(wanted)].tolist() == wanted
+  assert not rows[len(wanted) :].any()
+  # Row 1 is the global token of what was chosen last, or of BEG.
+  owners = np.asarray(inputs.structure.unit_ids)[0]
+  last = ([config.begin_unit, *plan])[-1]
+  tokens = np.asarray(inputs.tokens)[0][owners == rows.tolist().index(1)]
+  assert (
+    tokens.tolist() == record['tokens'][record['unit_ids'] == last].tolist()
+  )
+
+
+def test_places_from_end_of_a_summary_that_is_cut():
+  """What was lost has no place: the last unit that fits has row 1."""
+  record = random_record(np.random.default_rng(0), 5, max_tokens=1)
+  config = dataclasses.replace(LAST_KNOWN, summary_tokens=3)
+  rows = np.asarray(read(record, [2, 3, 4, 5], config).global_positions)[0]
+  assert rows[rows > 0].tolist() == [3, 2, 1]
+
+
+def test_places_from_end_are_an_option():
+  assert read(RECORDS[2], [2], CONFIG).global_positions is None
+  twin = LAST_KNOWN.twin()
+  batch = make_batch(RECORDS)
+  memory = ETCSumMemory(batch.tokens, batch.unit_ids, batch.valid)
+  assert not np.any(assemble(memory, None, twin).global_positions)
