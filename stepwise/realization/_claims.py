@@ -20,7 +20,12 @@ _ORDINALS = ('first', 'second', 'third', 'fourth')
 _WON = frozenset({'victory', 'win', 'winning', 'won'})
 _LOST = frozenset({'loss', 'defeat', 'losing', 'lost', 'fell'})
 # What the winner did to the loser, who is named next.
-_BEAT = frozenset({'defeated', 'beat', 'edged', 'topped', 'downed', 'routed'})
+_BEAT = frozenset(
+  {
+    *('defeated', 'beat', 'edged', 'topped', 'downed', 'routed', 'dominated'),
+    'beating',
+  }
+)
 _BEAT_PAIRS = frozenset(
   {('took', 'down'), ('knocked', 'off'), ('held', 'off'), ('blew', 'out')}
 )
@@ -30,7 +35,8 @@ _LED = frozenset(
   {'led', 'lead', 'leading', 'paced', 'pacing', 'spearheaded', 'scorer'}
 )
 _BENCH = frozenset({'bench', 'reserve', 'reserves', 'unit'})
-_STARTED = frozenset({'starting', 'starter', 'started'})
+_FIGURES = frozenset({'figures', 'digits'})
+_STARTED = frozenset({'starting', 'starter', 'started', 'start'})
 _SIDES = {
   **dict.fromkeys(('host', 'home', 'hosts'), 'home'),
   **dict.fromkeys(('visiting', 'visitors', 'road'), 'away'),
@@ -71,19 +77,28 @@ class Claims:
       pieces: words and slots.
       slots: what slots stand for.
     """
+    unsupported = self.unsupported(pieces, slots)
+    return unsupported is not None and not unsupported
+
+  def unsupported(
+    self, pieces: Sequence[Piece], slots: Sequence[Relation]
+  ) -> list[int] | None:
+    """Which words, slots among them, the table does not support.
+
+    None if it is not a matter of words: a place or brackets are wrong, or
+    nobody won.
+    """
     if self._course.winner is None:
-      return False
+      return None
     reading = _Reading(_words(pieces, slots))
-    return (
-      all(
-        check(reading, place)
-        for place, word in enumerate(reading.words)
-        if word.entry is None
-        for check in self._checks(word.text)
-      )
-      and self._places(reading)
-      and _is_well_formed(reading)
-    )
+    if not (self._places(reading) and _is_well_formed(reading)):
+      return None
+    return [
+      place
+      for place, word in enumerate(reading.words)
+      if word.entry is None
+      and not all(check(reading, place) for check in self._checks(word.text))
+    ]
 
   def _checks(self, word: str) -> Iterator[Callable[['_Reading', int], bool]]:
     if word in _UNTOLD:
@@ -108,6 +123,16 @@ class Claims:
       yield self._side
     if word in _ORDINALS:
       yield self._quarter
+    if word == 'only':
+      yield _is_just
+    if word in ('other', 'player'):
+      yield self._only_other
+    if word == 'all':
+      yield self._of_all
+    if word in ('players', 'around'):
+      yield lambda r, i: 'all' in r.texts(i - 2, 2)
+    if word == 'overtime':
+      yield lambda *_: self._course.went_on
     if word in ('a', 'an'):
       yield _is_no_count
     if word == 'three':
@@ -130,7 +155,8 @@ class Claims:
       least = 2 if reading.words[place].text == 'double' else 3
       return count_doubles(player.values) >= least
     points = player.values.get('PLAYER-PTS', '')
-    return follows[:1] == ['figures'] and points.isdecimal() and int(points) > 9
+    figures = follows[-1] if follows[:1] == ['-'] else ''.join(follows[:1])
+    return figures in _FIGURES and points.isdecimal() and int(points) > 9
 
   def _from_bench(self, reading: '_Reading', place: int) -> bool:
     player = self._subject(reading, place)
@@ -174,6 +200,9 @@ class Claims:
 
   def _outcome(self, reading: '_Reading', place: int) -> bool:
     entity = reading.before(place) or reading.after(place)
+    if reading.words[place].text == 'winning':
+      # `the Herons beat the Comets , winning`: whoever the sentence is about.
+      entity = reading.after(0)
     if entity is None:
       return False
     lost = self._course.lost(self._team_of(entity))
@@ -220,9 +249,43 @@ class Claims:
     word, follows = reading.words[place].text, reading.texts(place + 1, 1)
     if follows == ['unit'] and word == 'second':
       return True
+    if word == 'second' and reading.texts(place + 1, 3) == [
+      'on',
+      'the',
+      'team',
+    ]:
+      player = self._subject(reading, place)
+      return player is not None and self._course.is_second(player)
     number = _ORDINALS.index(word) + 1
     told = {w.entry.type for w in reading.words if w.entry}
     return follows == ['quarter'] and f'TEAM-PTS_QTR{number}' in told
+
+  def _only_other(self, reading: '_Reading', place: int) -> bool:
+    """`the only other player in double figures`; `on the other side`."""
+    before, follows = reading.texts(place - 2, 2), reading.texts(place + 1, 1)
+    if reading.words[place].text == 'player':
+      return before == ['only', 'other']
+    if before[-1:] == ['only'] and follows == ['player']:
+      player = self._subject(reading, place)
+      return (
+        player is not None
+        and 'double' in reading.texts(place + 1, 6)
+        and self._course.is_second(player)
+        and self._course.are_only_tens(player)
+      )
+    return before == ['on', 'the'] and follows[0] in ('side', 'hand', 'end')
+
+  def _of_all(self, reading: '_Reading', place: int) -> bool:
+    """`led all scorers`, `an all - around effort`."""
+    follows = reading.texts(place + 1, 2)
+    if follows == ['-', 'around']:
+      return True
+    player = self._subject(reading, place)
+    return (
+      follows[:1] in (['scorers'], ['players'])
+      and player is not None
+      and self._course.leads_game(player)
+    )
 
   def _places(self, reading: '_Reading') -> bool:
     """`in Boston`: where the home team is, and only there."""
@@ -270,8 +333,9 @@ class _Reading:
     return self._first(iter(self.words[place:]), among)
 
   def number(self, place: int) -> Relation | None:
-    """The entry right after a word."""
-    following = self.words[place + 1 : place + 2]
+    """The entry right after a word, or after its `of`."""
+    of = self.texts(place + 1, 1) == ['of']
+    following = self.words[place + 1 + of : place + 2 + of]
     return following[0].entry if following else None
 
   def _first(
@@ -310,6 +374,12 @@ def _is_well_formed(reading: _Reading) -> bool:
   )
   benches = sum(word.text in _BENCH for word in reading.words)
   return not any(names) and benches < 2
+
+
+def _is_just(reading: _Reading, place: int) -> bool:
+  """`only four points`; who did what as the only one is another matter."""
+  the_only = reading.texts(place - 1, 1) == ['the'] and place > 0
+  return not the_only or reading.texts(place + 1, 1) == ['other']
 
 
 def _is_no_count(reading: _Reading, place: int) -> bool:

@@ -69,6 +69,22 @@ def supported(text, **changes):
     ('Lund had 31', 'Lund had 31 for the night'),
     ('Lund had 31 points', 'Lund had Easton points'),
     ('Lund ( 31 points ) won', 'Lund had 31 points )'),
+    ('Lund had a game - high of 31', 'Quist had a game - high of 26'),
+    ('Abara had double - digits', 'Abara had a double - double'),
+    ('Abara was second on the team', 'Quist was second on the team'),
+    (
+      'the Herons beat the Comets , winning 44 - 39',
+      'the Comets fell to the Herons , winning 39 - 44',
+    ),
+    ('Abara had only 11', 'Abara was the only one with 11'),
+    (
+      'Abara was the only other player in double figures with 11',
+      'Quist was the only other player in double figures with 26',
+    ),
+    ('on the other side Abara had 11', 'the other team had 44'),
+    ('Lund led all scorers with 31', 'Quist led all scorers with 26'),
+    ('an all - around effort by Lund', 'Lund did it all'),
+    ('Lund got the start', 'Herons won in overtime'),
   ],
 )
 def test_words_are_checked(true, false):

@@ -6,10 +6,12 @@ table does not support. If there is none, the template writes the sentence.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from stepwise.extraction import lookup_relations, read_sentences
 from stepwise.realization._check import check_text
 from stepwise.realization._claims import Claims
+from stepwise.realization._cues import usual_words
 from stepwise.realization._inputs import GameInputs, InputFormat, SentenceInput
 from stepwise.realization._realizer import Authored
 from stepwise.realization._slots import Piece, put_in
@@ -30,54 +32,81 @@ class ReferenceWriter:
     self._inputs = GameInputs(game, format)
     self._claims = Claims(game)
     self._teams = {player.entity: player.team for player in game.players}
+    self._texts: list[str | None] = []
+    self._named: set[str] = set()
+    self._frames: Counter[Pieces] = Counter()
+    self._last = ''
 
-  def inputs(self) -> Iterator[tuple[int, SentenceInput, int]]:
-    """Sentences that can be written so: number, input, how many slots."""
-    for number, sentence in enumerate(self._plan):
-      if any(_is_wanted(relation) for relation in sentence):
-        previous = 'something' if number else ''
-        slots = len(self._inputs.slots(sentence))
-        yield number, self._inputs(sentence, previous), slots
+  def __len__(self) -> int:
+    return len(self._plan)
 
-  def write(
-    self, found: dict[int, Sequence[Pieces]], name: str
-  ) -> list[Authored]:
-    """The report.
+  def inputs(
+    self, number: int, more: Sequence[int] = (0,)
+  ) -> Iterator[tuple[SentenceInput, int]]:
+    """What is read to write a sentence, and how many slots that has.
+
+    Nothing for a sentence that cannot be written so. Where sentences read the
+    ones before, these must have been added.
 
     Args:
-      found: sentences by number, best first.
-      name: of the realizer that found them.
+      number: of the sentence.
+      more: words than people need, of every input; without context one input.
     """
-    named: set[str] = set()
-    frames: Counter[Pieces] = Counter()
-    texts: list[str | None] = []
-    last = ''
-    for number, sentence in enumerate(self._plan):
-      slots = self._inputs.slots(sentence)
-      team = self._team_of(sentence)
-      fitting = [
-        (
-          team != last and not _names(team, pieces, slots),
-          frames[_frame(pieces)],
-          place,
-          pieces,
-          text,
-        )
-        for place, pieces in enumerate(found.get(number, ()))
-        if (text := self._text(sentence, pieces, slots, named))
-      ]
-      # One that tells of whom it speaks now, in words that the report does not
-      # have yet; or else the likeliest.
-      *_, pieces, text = min(fitting, default=((), None))
-      frames[_frame(pieces)] += 1
-      texts.append(text)
-      named |= {relation.entity for relation in sentence}
-      last = team
-    report = finish_report(self._game, self._plan, texts, name)
+    sentence = self._plan[number]
+    if any(_is_wanted(relation) for relation in sentence):
+      slots = len(self._inputs.slots(sentence))
+      usual = usual_words(self._inputs.numbers(sentence))
+      previous = self._previous(number)
+      for words in more:
+        yield self._inputs(sentence, previous, max(usual + words, 0)), slots
+
+  def _previous(self, number: int) -> str:
+    """The sentence before, if it is known who writes it; or else some word."""
+    if not 0 < number <= len(self._texts):
+      return 'something' if number else ''
+    return self._texts[number - 1] or self._template[number - 1] or 'something'
+
+  @cached_property
+  def _template(self) -> list[str]:
+    """What templates write."""
+    none = [None] * len(self._plan)
+    return [t.said for t in finish_report(self._game, self._plan, none, '')]
+
+  def add(self, found: Sequence[Pieces]) -> None:
+    """Goes on with one of the sentences found, best first, if one is fit."""
+    sentence = self._plan[len(self._texts)]
+    slots = self._inputs.slots(sentence)
+    team = self._team_of(sentence)
+    fitting = [
+      (
+        team != self._last and not _names(team, pieces, slots),
+        self._frames[_frame(pieces)],
+        place,
+        pieces,
+        text,
+      )
+      for place, pieces in enumerate(found)
+      if (text := self._text(sentence, pieces, slots, self._named))
+    ]
+    # One that tells of whom it speaks now, in words that the report does not
+    # have yet; or else the likeliest.
+    *_, pieces, text = min(fitting, default=((), None))
+    self._frames[_frame(pieces)] += 1
+    self._texts.append(text)
+    self._named |= {relation.entity for relation in sentence}
+    self._last = team
+
+  def report(self, name: str) -> list[Authored]:
+    """The whole of it.
+
+    Args:
+      name: of the realizer that found the sentences.
+    """
+    report = finish_report(self._game, self._plan, self._texts, name)
     whole = ' '.join(each.text for each in report if each.text)
     if check_text(whole, self._game):
       # Beside its neighbours a sentence may read otherwise than alone.
-      none = [None] * len(texts)
+      none = [None] * len(self._texts)
       return finish_report(self._game, self._plan, none, name)
     return report
 

@@ -30,7 +30,10 @@ def game():
 
 def authored(game, found, plan=(LUND,)):
   format = InputFormat(context=False, slots=True)
-  return ReferenceWriter(game, plan, format).write(found, 'learned')
+  writer = ReferenceWriter(game, plan, format)
+  for number in range(len(plan)):
+    writer.add(found.get(number, []))
+  return writer.report('learned')
 
 
 def write(game, found, plan=(LUND,)):
