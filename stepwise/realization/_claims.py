@@ -49,6 +49,28 @@ _COUNTED = frozenset(
     *('points', 'minutes', 'percent', 'boards', 'dimes', 'blocked'),
   }
 )
+# From so many on nobody has `just` these.
+_MANY = {
+  'PLAYER-PTS': 15,
+  'PLAYER-REB': 8,
+  'PLAYER-AST': 8,
+  'TEAM-FG_PCT': 44,
+  'TEAM-FG3_PCT': 34,
+}
+# Said of whoever has ten of something.
+_PRAISE = frozenset(
+  {
+    *('well', 'nice', 'solid', 'great', 'good', 'impressive', 'huge', 'strong'),
+    *('productive', 'fantastic', 'stellar', 'big', 'excellent', 'outstanding'),
+    *('tremendous', 'monster', 'whopping', 'spark'),
+  }
+)
+_AFTER_NAMES = frozenset(
+  {
+    *(',', '.', ')', '(', 'with', 'in', 'on', 'shot', 'had', 'was', 'were'),
+    *('scored', 'won', 'lost', 'fell', 'defeated', 'as', 'and', 'by', 'off'),
+  }
+)
 _HE = frozenset({'he', 'his', 'him', 'himself'})
 _THEY = frozenset({'they', 'their', 'them', 'it', 'its'})
 
@@ -100,6 +122,61 @@ class Claims:
       and not all(check(reading, place) for check in self._checks(word.text))
     ]
 
+  def impossible(self, sentence: Sequence[Relation]) -> frozenset[str]:
+    """Words that the table supports of nobody whom a sentence speaks of.
+
+    A search that knows them finds more sentences that may be written.
+
+    Args:
+      sentence: entries to say.
+    """
+    types = {relation.type for relation in sentence}
+    spoken = {r.entity for r in sentence if r.type not in NAME_TYPES}
+    players = [self._players[e] for e in spoken if e in self._players]
+    course, is_most = self._course, self._cues.is_most
+    boasts = [
+      (player, type)
+      for player in players
+      for type in BOASTS
+      if Relation(player.entity, player.values.get(type, ''), type) in sentence
+    ]
+    doubles = max((count_doubles(p.values) for p in players), default=0)
+    leads = [p for p in players if course.leads_team(p)]
+    bench = any(course.from_bench(p) for p in players)
+    second = [p for p in players if course.is_second(p)]
+    sides = {course.lost(self._team_of(e)) for e in spoken if e in self._known}
+    quarters = {
+      word: f'TEAM-PTS_QTR{number}' in types
+      for number, word in enumerate(_ORDINALS, 1)
+    }
+    possible = {
+      **dict.fromkeys(_UNTOLD, False),
+      **quarters,
+      'second': quarters['second'] or bench or bool(second),
+      'double': doubles > 1 or any(_scored_ten(p) for p in players),
+      'triple': doubles > 2,
+      **dict.fromkeys(_BENCH, bench),
+      **dict.fromkeys(_STARTED, any(not course.from_bench(p) for p in players)),
+      **dict.fromkeys(
+        _LED,
+        'PLAYER-PTS' in types
+        and (bool(leads) or any(course.leads_bench(p) for p in players)),
+      ),
+      'high': bool(leads)
+      or any(is_most(p, type, self._cues.mates(p)) for p, type in boasts),
+      'player': any(course.are_only_tens(p) for p in second),
+      'players': any(course.leads_game(p) for p in players),
+      'overtime': course.went_on,
+      **dict.fromkeys(
+        _PRAISE, not players or any(count_doubles(p.values) for p in players)
+      ),
+      **dict.fromkeys(_WON, sides != {True}),
+      **dict.fromkeys(_LOST, sides != {False}),
+      # `11 - of - 20` needs both.
+      '-': ('PLAYER-FGM' in types) == ('PLAYER-FGA' in types),
+    }
+    return frozenset(word for word, can_be in possible.items() if not can_be)
+
   def _checks(self, word: str) -> Iterator[Callable[['_Reading', int], bool]]:
     if word in _UNTOLD:
       yield lambda *_: False
@@ -125,6 +202,8 @@ class Claims:
       yield self._quarter
     if word == 'only':
       yield _is_just
+    if word in ('only', 'just'):
+      yield _is_little
     if word in ('other', 'player'):
       yield self._only_other
     if word == 'all':
@@ -153,10 +232,12 @@ class Claims:
       return True
     if follows == ['-', 'double']:
       least = 2 if reading.words[place].text == 'double' else 3
-      return count_doubles(player.values) >= least
-    points = player.values.get('PLAYER-PTS', '')
+      told = _tens_before(reading, place)
+      return count_doubles(player.values) >= least and (
+        told is None or told >= least
+      )
     figures = follows[-1] if follows[:1] == ['-'] else ''.join(follows[:1])
-    return figures in _FIGURES and points.isdecimal() and int(points) > 9
+    return figures in _FIGURES and _scored_ten(player)
 
   def _from_bench(self, reading: '_Reading', place: int) -> bool:
     player = self._subject(reading, place)
@@ -360,6 +441,23 @@ def _words(pieces: Sequence[Piece], slots: Sequence[Relation]) -> list[_Word]:
   return words
 
 
+def _scored_ten(player: Player) -> bool:
+  points = player.values.get('PLAYER-PTS', '')
+  return points.isdecimal() and int(points) > 9
+
+
+def _tens_before(reading: _Reading, place: int) -> int | None:
+  """How many of `an 11 - point , 13 - rebound double - double` have two digits.
+
+  None if no number stands right before.
+  """
+  if not set(reading.texts(place - 1, 1)) & {*ONES, 'point'}:
+    return None
+  words = reading.words[max(place - 11, 0) : place]
+  entries = [w.entry for w in words if w.entry and w.entry.type in BOASTS]
+  return sum(int(entry.value) > 9 for entry in entries)
+
+
 def _is_well_formed(reading: _Reading) -> bool:
   """No name where a number should be, brackets in pairs, one bench."""
   texts = [word.text for word in reading.words if word.text in ('(', ')')]
@@ -367,13 +465,34 @@ def _is_well_formed(reading: _Reading) -> bool:
     return False
   pairs = zip(reading.words, reading.words[1:], strict=False)
   names = (
-    word.entry is not None
-    and word.entry.type in NAME_TYPES
-    and following.text in _COUNTED
+    (_is_name(word) and (following.text in _COUNTED or following.text == '-'))
+    or (word.text == '-' and _is_name(following))
     for word, following in pairs
   )
   benches = sum(word.text in _BENCH for word in reading.words)
-  return not any(names) and benches < 2
+  triples = zip(
+    reading.words, reading.words[1:], reading.words[2:], strict=False
+  )
+  # `the Port Vale , with`: a city has no article.
+  cities = (
+    word.text == 'the'
+    and city.entry is not None
+    and city.entry.type == TEAM_CITY
+    and after.text in _AFTER_NAMES
+    for word, city, after in triples
+  )
+  return not any(names) and not any(cities) and benches < 2
+
+
+def _is_name(word: _Word) -> bool:
+  return word.entry is not None and word.entry.type in NAME_TYPES
+
+
+def _is_little(reading: _Reading, place: int) -> bool:
+  """`just 31 points` are not."""
+  number = reading.number(place)
+  many = _MANY.get(number.type) if number else None
+  return many is None or number is None or int(number.value) < many
 
 
 def _is_just(reading: _Reading, place: int) -> bool:

@@ -84,6 +84,7 @@ def supported(text, **changes):
     ('on the other side Abara had 11', 'the other team had 44'),
     ('Lund led all scorers with 31', 'Quist led all scorers with 26'),
     ('an all - around effort by Lund', 'Lund did it all'),
+    ('Lund shot 11 - of - 26', 'Lund shot 11 - of - Easton'),
     ('Lund got the start', 'Herons won in overtime'),
   ],
 )

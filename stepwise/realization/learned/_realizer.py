@@ -3,14 +3,14 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle
@@ -74,7 +74,7 @@ class LearnedRealizer:
   format: InputFormat = InputFormat()
   search: SearchConfig = SearchConfig()
   confine_numerals: bool = True
-  more_words: tuple[int, ...] = (4,)
+  more_words: tuple[int, ...] = (8, 4)
   batch_size: int = 16
   name: str = 'learned'
 
@@ -134,7 +134,7 @@ class LearnedRealizer:
     most, longest = len(self._tokenizer.slots), self.bundle.config.positions
     more = self.more_words if self.format.context else (0,)
     rows = [
-      ((owner, number), ids, slots)
+      ((owner, number), ids, slots, writers[owner].impossible(number))
       for owner, number in asked
       for given, slots in writers[owner].inputs(number, more)
       if slots <= most
@@ -148,7 +148,8 @@ class LearnedRealizer:
       part = rows[start : start + self.batch_size]
       empty = self.batch_size - len(part)
       tries = self._numerals.slot_tries([p[2] for p in part] + [0] * empty)
-      texts = self._found([ids for _, ids, _ in part], tries)
+      words = [row[3] for row in part]
+      texts = self._found([row[1] for row in part], tries, words)
       for (key, *_), pieces in zip(part, texts, strict=True):
         found.setdefault(key, []).extend(
           decode_pieces(ids, self._tokenizer) for ids in pieces
@@ -156,18 +157,39 @@ class LearnedRealizer:
     return found
 
   def _found(
-    self, inputs: Sequence[Sequence[int]], tries: NumeralTrie | None
+    self,
+    inputs: Sequence[Sequence[int]],
+    tries: NumeralTrie | None,
+    impossible: Sequence[Collection[str]] = (),
   ) -> list[list[list[int]]]:
-    """Texts of every input, best first."""
+    """Texts of every input, best first, without words that cannot be."""
     step = _SHORT_STEP if self.format.slots else _LENGTH_STEP
     positions = self.bundle.config.positions
     padded = _pad(inputs, self.batch_size, positions, step)
-    result = check_texts(self._search(padded, tries))
+    result = check_texts(
+      self._search(padded, tries, self._forbidden(impossible))
+    )
     tokens, scores = np.asarray(result.tokens), np.asarray(result.scores)
     return [
       [row[row != PAD].tolist() for row in texts[known > -np.inf]]
       for texts, known, _ in zip(tokens, scores, inputs, strict=False)
     ]
+
+  def _forbidden(
+    self, words: Sequence[Collection[str]]
+  ) -> Bool[np.ndarray, 'batch vocab'] | None:
+    """Which tokens every text may not have; None if it may have all."""
+    if not words:
+      return None
+    rows = np.zeros((self.batch_size, self.bundle.config.vocab), bool)
+    for row, each in zip(rows, words, strict=False):
+      row[[self._pieces[word] for word in each if word in self._pieces]] = True
+    return rows
+
+  @functools.cached_property
+  def _pieces(self) -> dict[str, int]:
+    pieces = self._tokenizer.pieces()
+    return {piece: index for index, piece in enumerate(pieces)}
 
   def _write(self, writers: Sequence['_Writer']) -> None:
     """Adds a sentence to every report."""
@@ -203,8 +225,8 @@ class LearnedRealizer:
     classes = _fit_rows(self._numerals.classes, self.bundle.config.vocab)
 
     @jax.jit
-    def run(params: Any, inputs: Any, tries: Any) -> Any:
-      options = {'end': end, 'numerals': tries}
+    def run(params: Any, inputs: Any, tries: Any, forbidden: Any) -> Any:
+      options = {'end': end, 'numerals': tries, 'forbidden': forbidden}
       return search_texts(
         model, params, inputs, classes, self.search, **options
       )

@@ -83,7 +83,9 @@ def test_a_report_names_the_team_that_it_turns_to(game):
     'Milo Quist had 26 points for the Comets.'
   )
   found[1] = [plain]
-  assert write(game, found, (LUND, QUIST))[1] == 'Milo Quist had 26 points.'
+  assert write(game, found, (LUND, QUIST))[1] == (
+    'For the Comets, Milo Quist had 26 points.'
+  )
 
 
 def test_a_report_does_not_say_everything_alike(game):
@@ -110,4 +112,18 @@ def test_a_report_does_not_say_everything_alike(game):
   found = {0: [alike, other], 1: [alike, other]}
   first, second = write(game, found, (vey, abara))
   assert first == 'Aron Vey Jr. had 11 points and 13 rebounds.'
-  assert second == 'Deon Abara added 11 points and eight rebounds.'
+  assert (
+    second == 'For the Comets, Deon Abara added 11 points and eight rebounds.'
+  )
+
+
+def test_a_verb_is_not_repeated_at_once(game):
+  plan = (LUND, QUIST)
+  first = (0, 1, 'added', 2, 'points , adding', 3, 'assists .')
+  second = (0, 1, 'tallied', 2, 'points , adding', 3, 'assists .')
+  same, other = (0, 'tallied', 1, 'points .'), (0, 'scored', 1, 'points .')
+  found = {0: [first, second], 1: [same, other]}
+  assert write(game, found, plan)[:2] == (
+    'J.T. Lund tallied 31 points, adding 12 assists.',
+    'For the Comets, Milo Quist scored 26 points.',
+  )
