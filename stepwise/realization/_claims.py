@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 from stepwise.realization._cues import BOASTS, Cues, count_doubles
 from stepwise.realization._slots import ONES, Piece
-from stepwise.rotowire import DATE, NAME_TYPES, TEAM_CITY, Game, Player
+from stepwise.rotowire import (
+  DATE,
+  NAME_TYPES,
+  TEAM_CITY,
+  TEAM_NAME,
+  Game,
+  Player,
+)
 from stepwise.tables import Relation
 
 # When a game was played no table tells.
@@ -210,6 +217,10 @@ class Claims:
       yield self._of_all
     if word in ('players', 'around'):
       yield lambda r, i: 'all' in r.texts(i - 2, 2)
+    if word == 'able':
+      yield lambda r, i: all(r.texts(i + 1, 2)) and r.texts(i + 1, 1) == ['to']
+    if word == 'for':
+      yield self._plays_for
     if word == 'overtime':
       yield lambda *_: self._course.went_on
     if word in ('a', 'an'):
@@ -356,6 +367,18 @@ class Claims:
       )
     return before == ['on', 'the'] and follows[0] in ('side', 'hand', 'end')
 
+  def _plays_for(self, reading: '_Reading', place: int) -> bool:
+    """`led the way for the Herons`: whoever is named last before, or next."""
+    the = reading.texts(place + 1, 1) == ['the']
+    following = reading.words[place + 1 + the : place + 2 + the]
+    entry = following[0].entry if following else None
+    if entry is None or entry.type not in (TEAM_CITY, TEAM_NAME):
+      return True
+    if entry.type == TEAM_NAME and not the:
+      return False
+    player = self._subject(reading, place)
+    return player is None or player.team == entry.entity
+
   def _of_all(self, reading: '_Reading', place: int) -> bool:
     """`led all scorers`, `an all - around effort`."""
     follows = reading.texts(place + 1, 2)
@@ -481,7 +504,11 @@ def _is_well_formed(reading: _Reading) -> bool:
     and after.text in _AFTER_NAMES
     for word, city, after in triples
   )
-  return not any(names) and not any(cities) and benches < 2
+  as_teams = sum(
+    reading.texts(place, 3) == ['as', 'a', 'team']
+    for place in range(len(reading.words))
+  )
+  return not any((*names, *cities)) and benches < 2 and as_teams < 2
 
 
 def _is_name(word: _Word) -> bool:

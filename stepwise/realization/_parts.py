@@ -72,7 +72,7 @@ _DANGLING = frozenset(
 )
 _RELATIVE = frozenset({'who', 'which', 'that', 'as', 'he', 'where', 'when'})
 # Without one of them words are no sentence.
-_FINITE = frozenset(
+FINITE = frozenset(
   {
     *('accrued', 'accumulated', 'added', 'amassed', 'beat', 'blew', 'came'),
     *('chipped', 'collected', 'committed', 'compiled', 'contributed'),
@@ -160,7 +160,7 @@ def _is_clause(part: Part, words: Words) -> bool:
     return False
   texts = [word.lower() for _, word in words]
   return any(
-    word in _FINITE and texts[place - 1] not in _RELATIVE
+    word in FINITE and texts[place - 1] not in _RELATIVE
     for place, word in enumerate(texts)
     if place > first
   )

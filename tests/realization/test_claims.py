@@ -90,6 +90,10 @@ def supported(text, **changes):
       'Lund had 31 for Easton , with 44',
       'Lund had 31 for the Easton , with 44',
     ),
+    ('Quist led the way for the Comets with 26', 'Quist had 26 for the Herons'),
+    ('for the Herons , Lund had 31', 'Lund had 31 for Herons'),
+    ('the Herons were able to win', 'the Herons were able to Easton'),
+    ('as a team the Herons had 44', 'as a team the Herons had 44 as a team'),
     ('Lund got the start', 'Herons won in overtime'),
   ],
 )

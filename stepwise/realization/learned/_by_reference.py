@@ -14,6 +14,7 @@ from stepwise.realization._check import check_text
 from stepwise.realization._claims import Claims
 from stepwise.realization._cues import usual_words
 from stepwise.realization._inputs import GameInputs, InputFormat, SentenceInput
+from stepwise.realization._parts import FINITE
 from stepwise.realization._realizer import Authored
 from stepwise.realization._slots import Piece, put_in
 from stepwise.realization._templates import finish_report
@@ -178,6 +179,7 @@ class ReferenceWriter:
       or len(set(values)) < len(values)
       or not {relation.entity for relation in values} <= people
       or not _has_date(sentence, said)
+      or not FINITE & _words(pieces)
       or not self._claims.support(pieces, slots)
     ):
       return None
@@ -257,6 +259,11 @@ def _names(team: str, pieces: Pieces, slots: Sequence[Relation]) -> bool:
   )
 
 
+def _words(pieces: Pieces) -> set[str]:
+  texts = (piece for piece in pieces if isinstance(piece, str))
+  return {word for text in texts for word in text.split()}
+
+
 def _verbs(pieces: Pieces) -> list[str]:
   """What is done in a sentence, without endings."""
   texts = (piece for piece in pieces if isinstance(piece, str))
@@ -277,4 +284,5 @@ def _repeats(pieces: Pieces, before: Collection[str]) -> int:
 
 def _frame(pieces: Pieces) -> Pieces:
   """The words that a sentence begins with, after a name."""
-  return tuple(piece for piece in pieces if isinstance(piece, str))[:1]
+  first = next((piece for piece in pieces if isinstance(piece, str)), '')
+  return tuple(first.split()[:3])
