@@ -454,3 +454,7 @@ def realize(
     f'{target}: {report.written} examples of {report.sentences} sentences; '
     f'{report.uncovered} not covered and {report.too_long} too long left out'
   )
+  if slots:
+    print(f'{report.partly} sentences are used in part')
+    for reason, count in report.reasons.items():
+      print(f'{count} sentences {reason}')

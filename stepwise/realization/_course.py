@@ -35,6 +35,12 @@ class Course:
       return []
     return [(a or 0) - (b or 0) for a, b in zip(*quarters, strict=True)]
 
+  @property
+  def went_on(self) -> bool:
+    """Whether four quarters were not enough, as far as is known."""
+    gains = self.gains()
+    return bool(gains) and sum(gains) <= 0
+
   def better(
     self, team: Team, other: Team, types: Sequence[str]
   ) -> tuple[str, ...]:

@@ -6,10 +6,13 @@ points were the most. Cues are words in brackets; a text has none.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from stepwise.extraction import placed_sentences
 from stepwise.realization._course import Course
+from stepwise.realization._words import COMMON
 from stepwise.rotowire import (
   DATE,
   NAME_TYPES,
+  SECOND_NAME,
   TEAM_CITY,
   TEAM_NAME,
   Game,
@@ -24,6 +27,11 @@ _DOUBLES = {2: 'DOUBLE', 3: 'TRIPLE'}
 # Players of one sentence that can be told apart.
 PEOPLE = 10
 _LARGEST = 100
+# Lengths that can be told apart, and of how many words each is.
+_WORD_CUES = 10
+_WORD_STEP = 4
+# Words and cues of the sentence before.
+_BEFORE = 24
 _NAMES = (TEAM_CITY, TEAM_NAME)
 
 
@@ -37,8 +45,19 @@ def cue_words() -> tuple[str, ...]:
       *('LEADER', 'BENCHLEADER', 'DOUBLE', 'TRIPLE', 'MOST', 'TEAMMOST'),
       *(f'PLAYER{number}' for number in range(PEOPLE)),
       *values,
+      *(f'WORDS{number}' for number in range(_WORD_CUES)),
     )
   )
+
+
+def words_cue(words: int) -> str:
+  """About how many words a sentence has beside its names and numbers."""
+  return f'[WORDS{min(words // _WORD_STEP, _WORD_CUES - 1)}]'
+
+
+def usual_words(entries: int) -> int:
+  """How many words people need for so many numbers, rounded up."""
+  return 7 + 2 * entries
 
 
 class Cues:
@@ -88,6 +107,46 @@ class Cues:
       cues += self._value(relation)
       written.append(' '.join(filter(None, cues)))
     return written
+
+  def before(self, text: str, relations: Sequence[Relation]) -> str:
+    """The sentence before: words, whom it named, and what numbers said.
+
+    Args:
+      text: of it; of several sentences the last.
+      relations: what is said next; whoever is in both has the same tag.
+    """
+    found = placed_sentences(self._game, text=text)
+    if not found:
+      return ''
+    sentence, places = found[-1]
+    tags: dict[str, str] = {}
+    for relation in relations:
+      self._tag(relation.entity, tags)
+    names = {m.start: m for m in sentence.mentions if not m.pronoun}
+    said = {place.start: place for place in places if not place.pronoun}
+    cues: list[str] = []
+    position = 0
+    while position < len(sentence.tokens) and len(cues) < _BEFORE:
+      mention, place = names.get(position), said.get(position)
+      if mention:
+        cues += self._named(mention.entity, tags)
+        position = mention.end
+      elif place:
+        cues.append(f'[{place.relation.type}]')
+        position = place.end
+      else:
+        word = sentence.tokens[position]
+        cues.append(word if word in COMMON else word.lower())
+        position += 1
+    return ' '.join(cues)
+
+  def _named(self, entity: str, tags: dict[str, str]) -> list[str]:
+    if tags.get(entity):
+      return [tags[entity]]
+    if entity in self._players:
+      team = self._players[entity].team
+      return [f'[{SECOND_NAME}]', self._side(team)]
+    return [self._side(entity) if entity in self._teams else f'[{DATE}]']
 
   def _sides(self) -> tuple[Team, ...]:
     return tuple(

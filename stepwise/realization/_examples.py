@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,12 @@ import numpy as np
 from jaxtyping import Int32
 
 from stepwise._errors import InputError
-from stepwise.data import Tokenizer, open_for_reading, replace_when_done
+from stepwise.data import (
+  Tokenizer,
+  open_for_reading,
+  replace_when_done,
+  report_words,
+)
 from stepwise.extraction import (
   AnnotatedSentence,
   find_extractor,
@@ -25,11 +31,13 @@ from stepwise.realization._inputs import (
   SentenceInput,
   encode_inputs,
 )
+from stepwise.realization._parts import Part, told_parts
 from stepwise.realization._slots import (
   Piece,
   encode_pieces,
   take_out,
   with_ones,
+  with_unknown,
 )
 from stepwise.rotowire import NAME_TYPES, Game
 from stepwise.tables import Relation
@@ -37,6 +45,12 @@ from stepwise.tables import Relation
 # Words of a sentence by reference that are not in the list. They teach how
 # sentences go, and are never written.
 _UNKNOWN = 2
+# Why nothing is learnt from a sentence.
+NOTHING = 'say no number of the table'
+STRANGE = 'have a name or a number that no entry has'
+UNTRUE = 'have words that the table does not support'
+WORDS = 'have words that are not in the list'
+REASONS = (NOTHING, STRANGE, UNTRUE, WORDS)
 
 
 @dataclass(frozen=True)
@@ -75,28 +89,48 @@ class SentencePair(NamedTuple):
 
   Attributes:
     input: what is read.
-    text: the sentence.
-    covered: nothing in it is unknown to the input.
+    text: the sentence, or what is used of it.
+    reason: why nobody could write it from the input, one of `REASONS`; empty
+      if somebody could.
     pieces: what is written: the sentence, or words and slots.
+    sentence: its number among those of the summary.
+    whole: nothing of the sentence was left out.
   """
 
   input: SentenceInput
   text: str
-  covered: bool
+  reason: str
   pieces: tuple[Piece, ...]
+  sentence: int
+  whole: bool = True
+
+  @property
+  def covered(self) -> bool:
+    """Whether nothing in it is unknown to the input."""
+    return not self.reason
 
 
 @dataclass(frozen=True)
 class ExampleReport:
-  """What became of the sentences with entries of some games."""
+  """What became of the sentences with entries of some games.
+
+  Attributes:
+    sentences: of the games.
+    written: examples; a sentence may give several, each a part of it.
+    partly: sentences of which something was left out.
+    reasons: sentences that gave none, by reason.
+    too_long: examples that were left out for it.
+  """
 
   sentences: int
-  uncovered: int
+  written: int
+  partly: int
+  reasons: Mapping[str, int]
   too_long: int
 
   @property
-  def written(self) -> int:
-    return self.sentences - self.uncovered - self.too_long
+  def uncovered(self) -> int:
+    return sum(self.reasons.values())
 
 
 def sentence_pairs(
@@ -106,27 +140,82 @@ def sentence_pairs(
 
   The sentence before is the last one with entries, as when generating.
   """
-  make, claims, previous = GameInputs(game, format), Claims(game), ''
-  pairs = []
-  for sentence, places in placed_sentences(game, find_extractor(extractor)):
-    relations = tuple(place.relation for place in places)
-    known = make.known(relations)
-    if known:
+  make, previous, pairs = GameInputs(game, format), '', []
+  parts = _Parts(game, make) if format.slots else None
+  found = placed_sentences(game, find_extractor(extractor))
+  for number, (sentence, places) in enumerate(found):
+    known = make.known([place.relation for place in places])
+    if not known:
+      continue
+    if parts:
+      made = parts.pairs(Part(sentence, places), previous, number)
+    else:
       text = ' '.join(sentence.tokens)
-      pieces: tuple[Piece, ...] | None = (text,)
-      covered = _is_covered(sentence, known, game)
-      if format.slots:
-        places = with_ones(sentence, places, game)
-        known = make.known([place.relation for place in places])
-        slots = make.slots(known)
-        kept = [place for place in places if place.relation in known]
-        pieces = take_out(sentence, kept, slots)
-        covered = pieces is not None and claims.support(pieces, slots)
-        covered &= any(r.type not in NAME_TYPES for r in known)
-      pair = SentencePair(make(known, previous), text, covered, pieces or ())
-      pairs.append(pair)
-      previous = text
+      reason = '' if _is_covered(sentence, known, game) else STRANGE
+      made = [
+        SentencePair(make(known, previous), text, reason, (text,), number)
+      ]
+    pairs += made
+    previous = made[-1].text
   return pairs
+
+
+class _Parts:
+  """Sentences by reference of one game, whole or in part."""
+
+  def __init__(self, game: Game, make: GameInputs):
+    self._game = game
+    self._make = make
+    self._claims = Claims(game)
+    self._words = frozenset(report_words().pieces())
+
+  def pairs(
+    self, sentence: Part, previous: str, number: int
+  ) -> list[SentencePair]:
+    pairs = []
+    for part in told_parts(sentence, lambda part: not self._taken(part)[2]):
+      known, pieces, _ = self._taken(part)
+      text = ' '.join(part.sentence.tokens)
+      words = sum(len(p.split()) for p in pieces if isinstance(p, str))
+      given = self._make(known, previous, words)
+      whole = part is sentence
+      pairs.append(SentencePair(given, text, '', pieces, number, whole))
+      previous = text
+    if pairs:
+      return pairs
+    known, pieces, reason = self._taken(sentence)
+    text, given = (
+      ' '.join(sentence.sentence.tokens),
+      self._make(known, previous),
+    )
+    return [SentencePair(given, text, reason, pieces, number)]
+
+  def _taken(
+    self, part: Part
+  ) -> tuple[tuple[Relation, ...], tuple[Piece, ...], str]:
+    """What a part is written from, its pieces, and why it is not learnt from.
+
+    Words that the table does not support are unknown, as those that are not in
+    the list: few of them teach how sentences go, and are never written.
+    """
+    sentence, places = part
+    places = with_ones(sentence, places, self._game)
+    known = self._make.known([place.relation for place in places])
+    slots = self._make.slots(known)
+    kept = [place for place in places if place.relation in known]
+    pieces = take_out(sentence, kept, slots)
+    if all(relation.type in NAME_TYPES for relation in known):
+      return known, (), NOTHING
+    if pieces is None:
+      return known, (), STRANGE
+    untrue = self._claims.unsupported(pieces, slots)
+    if untrue is None or len(untrue) > _UNKNOWN:
+      return known, (), UNTRUE
+    pieces = with_unknown(pieces, untrue)
+    texts = (piece for piece in pieces if isinstance(piece, str))
+    unknown = [w for t in texts for w in t.split() if w not in self._words]
+    reason = WORDS if len(unknown) + len(untrue) > _UNKNOWN else ''
+    return known, pieces, reason
 
 
 def _is_covered(
@@ -143,24 +232,26 @@ def make_examples(
   options: ExampleOptions = ExampleOptions(),
 ) -> tuple[list[Example], ExampleReport]:
   """Examples of the sentences of games, in order, and what was left out."""
-  made, sentences, uncovered = [], 0, 0
+  made: list[Example] = []
+  used: Counter[bool] = Counter()
+  reasons: Counter[str] = Counter()
+  # What is not covered cannot be written with slots.
+  only_covered = options.covered or options.format.slots
   for game in games:
     pairs = sentence_pairs(game, options.format, options.extractor)
-    # What is not covered cannot be written with slots.
-    only_covered = options.covered or options.format.slots
-    kept = [pair for pair in pairs if pair.covered or not only_covered]
-    encoded = _encode(game, kept, tokenizer, options.format)
-    if options.format.slots:
-      unknown = [(e.targets == tokenizer.unk).sum() for e in encoded]
-      encoded = [
-        e for e, n in zip(encoded, unknown, strict=True) if n <= _UNKNOWN
-      ]
-    sentences += len(pairs)
-    uncovered += len(pairs) - len(encoded)
-    made += encoded
+    kept = [pair for pair in pairs if not (pair.reason and only_covered)]
+    left = [pair for pair in pairs if pair.reason and only_covered]
+    reasons.update(pair.reason for pair in left)
+    used.update({pair.sentence: pair.whole for pair in kept}.values())
+    made += _encode(game, kept, tokenizer, options.format)
   fitting = [example for example in made if _fits(example, options)]
-  too_long = len(made) - len(fitting)
-  return fitting, ExampleReport(sentences, uncovered, too_long)
+  return fitting, ExampleReport(
+    sentences=used.total() + reasons.total(),
+    written=len(fitting),
+    partly=used[False],
+    reasons={reason: reasons[reason] for reason in REASONS if reasons[reason]},
+    too_long=len(made) - len(fitting),
+  )
 
 
 def _encode(

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from stepwise._errors import InputError
 from stepwise.data import Tokenizer
 from stepwise.extraction import tokenize
-from stepwise.realization._cues import Cues
+from stepwise.realization._cues import Cues, usual_words, words_cue
 from stepwise.rotowire import (
   DATE,
   MATCH,
+  NAME_TYPES,
   PLAYER_TEAM,
   START_POSITION,
   Game,
@@ -38,12 +39,13 @@ class InputFormat:
   """What a realizer was trained to read.
 
   Attributes:
-    context: as in the paper; without it inputs are a third as long.
+    context: as in the paper; without it inputs are a third as long. With slots
+      it is the sentence before, in cues, and about how many words to write.
     slots: values are written by reference. Every entry of the input begins with
       a reserved id, its slot; where a sentence says the entry, the realizer
       writes the slot, and the value takes its place. What it reads are cues
-      (`stepwise/realization/_cues.py`), and names of teams are all of its
-      context; so it can write no name and no number of its own.
+      (`stepwise/realization/_cues.py`), and names of teams that a plan may
+      not have; so it can write no name and no number of its own.
   """
 
   context: bool = True
@@ -81,19 +83,29 @@ class GameInputs:
     self._cues = Cues(game)
 
   def __call__(
-    self, sentence: Sequence[Relation], previous: str = ''
+    self,
+    sentence: Sequence[Relation],
+    previous: str = '',
+    words: int | None = None,
   ) -> SentenceInput:
     """The input of a sentence whose entries the game has.
 
     Args:
       sentence: its part of a plan that `check_plan` accepts.
       previous: the sentence written before, empty for the first.
+      words: that it should have beside names and numbers, if it is written by
+        reference with context; None = as many as people need.
     """
     if self._format.slots:
+      slots = self.slots(sentence)
       entries = self._cues.entries(sentence)
-      texts = self._cues.texts(self.slots(sentence))
+      texts = self._cues.texts(slots)
+      before = '[LATER]' if previous else '[OPENING]'
+      if self._format.context:
+        count = usual_words(self.numbers(sentence)) if words is None else words
+        before += f' {words_cue(count)} {self._cues.before(previous, slots)}'
       return SentenceInput(
-        previous='[LATER]' if previous else '[OPENING]',
+        previous=before.strip(),
         entries=tuple(texts[: len(entries)]),
         context=tuple(texts[len(entries) :]),
       )
@@ -107,6 +119,10 @@ class GameInputs:
   def known(self, sentence: Sequence[Relation]) -> tuple[Relation, ...]:
     """Without entries that the table lacks, as a surname that is N/A."""
     return tuple(relation for relation in sentence if relation in self._known)
+
+  def numbers(self, sentence: Sequence[Relation]) -> int:
+    """How many entries of a sentence are no names."""
+    return sum(r.type not in NAME_TYPES for r in self._cues.entries(sentence))
 
   def slots(self, sentence: Sequence[Relation]) -> tuple[Relation, ...]:
     """What the slots of its input stand for, those of the context last."""

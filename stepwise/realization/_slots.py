@@ -12,6 +12,8 @@ from stepwise.tables import Relation, weekday
 # Words, or the number of an entry of the input.
 Piece = str | int
 _TIMES = frozenset({'night', 'evening', 'afternoon'})
+# A word that nobody reads or writes.
+UNKNOWN = '[UNK]'
 # Counts that `a` or `an` makes one of.
 ONES = {
   'assist': 'PLAYER-AST',
@@ -58,7 +60,7 @@ def take_out(
 def with_ones(
   sentence: AnnotatedSentence, places: Sequence[Place], game: Game
 ) -> list[Place]:
-  """Places, and those of `an assist` where the table has one."""
+  """Places, and those of `an assist`, `a pair of steals` that the table has."""
   players = {player.entity for player in game.players}
   found = list(places)
   for start, word in enumerate(sentence.tokens[:-1]):
@@ -66,11 +68,15 @@ def with_ones(
     before = [
       m for m in sentence.mentions if m.entity in players and m.end <= start
     ]
+    pair = [*sentence.tokens[start + 1 : start + 4]]
+    if pair[:2] == ['pair', 'of']:
+      noun, count, end = pair[-1].removesuffix('s'), '2', start + 3
+    else:
+      count, end = '1', start + 1
     if word.lower() in ('a', 'an') and noun in ONES and before:
       entity, type = before[-1].entity, ONES[noun]
-      if game.values[entity].get(type) == '1':
-        relation = Relation(entity, '1', type)
-        found.append(Place(start, 0, relation, start + 1))
+      if game.values[entity].get(type) == count:
+        found.append(Place(start, 0, Relation(entity, count, type), end))
   return sorted(found)
 
 
@@ -102,6 +108,27 @@ def _pieces(
         pieces.append(word)
     position += 1
   return tuple(pieces)
+
+
+def with_unknown(
+  pieces: Sequence[Piece], places: Collection[int]
+) -> tuple[Piece, ...]:
+  """Pieces of which some words are unknown, by place; slots are places, too."""
+  hidden, place = [], 0
+  for piece in pieces:
+    if isinstance(piece, int):
+      hidden.append(piece)
+      place += 1
+      continue
+    words = piece.split()
+    hidden.append(
+      ' '.join(
+        UNKNOWN if place + number in places else word
+        for number, word in enumerate(words)
+      )
+    )
+    place += len(words)
+  return tuple(hidden)
 
 
 def encode_pieces(

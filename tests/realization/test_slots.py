@@ -21,6 +21,7 @@ from stepwise.realization._slots import (
   put_in,
   take_out,
   with_ones,
+  with_unknown,
 )
 from stepwise.rotowire import parse_game
 from stepwise.tables import Relation
@@ -96,6 +97,23 @@ def test_an_assist_is_one():
   assert pieces[-1] == 'assist and a steal .'
 
 
+def test_a_pair_is_two():
+  game, [(sentence, places)] = placed(
+    'Quist had 26 points and a pair of steals .'
+  )
+  pieces, slots = taken(sentence, with_ones(sentence, places, game))
+  assert pieces[-1] == 'steals .'
+  assert slots[-1] == Relation('Milo Quist', '2', 'PLAYER-STL')
+
+
+def test_words_are_unknown_by_place():
+  pieces = (0, 'led the way with', 1, 'points .')
+  assert with_unknown(pieces, [1, 6]) == (
+    *(0, '[UNK] the way with', 1),
+    '[UNK] .',
+  )
+
+
 @pytest.mark.parametrize(
   ('pieces', 'text'),
   [
@@ -161,8 +179,10 @@ def test_examples_and_their_files_know_their_slots(tmp_path):
     )
   )
   examples, report = make_examples([game], tokenizer, ExampleOptions(SLOTS))
-  # A number that nobody has, and somebody who did not lead.
-  assert (report.sentences, report.uncovered) == (4, 2)
+  # A number that nobody has.
+  assert (report.sentences, report.uncovered) == (4, 1)
+  # Somebody who did not lead: the word is not learnt.
+  assert (examples[2].targets == tokenizer.unk).sum() == 1
   save_examples(path, examples, tokenizer, SLOTS)
   loaded, _, format = load_examples(path)
   assert format == SLOTS

@@ -3,14 +3,14 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from stepwise._errors import InputError
 from stepwise.checkpoints import Bundle
@@ -28,7 +28,7 @@ from stepwise.realization._realizer import (
 )
 from stepwise.realization._slots import decode_pieces
 from stepwise.realization.learned._bundle import load_realizer
-from stepwise.realization.learned._by_reference import ReferenceWriter
+from stepwise.realization.learned._by_reference import Pieces, ReferenceWriter
 from stepwise.realization.learned._config import PAD, SearchConfig
 from stepwise.realization.learned._numerals import Numerals, NumeralTrie
 from stepwise.realization.learned._search import check_texts, search_texts
@@ -54,8 +54,8 @@ _SHORT_STEP = 32
 class LearnedRealizer:
   """A trained encoder-decoder, sentence after sentence, game beside game.
 
-  Every sentence it writes is part of the input of the next; with slots no
-  sentence reads another, and what is not true or not complete the templates
+  Every sentence it writes is part of the input of the next, but for slots
+  without context; with slots, what is not true or not complete the templates
   write instead.
 
   Attributes:
@@ -64,6 +64,8 @@ class LearnedRealizer:
     search: how sentences are searched for.
     confine_numerals: write no numeral that the values it reads do not have;
       with slots there is no other way.
+    more_words: with slots and context, sentences are searched for that are so
+      many words longer than people's; those of the first length are preferred.
     batch_size: games written at the same time; with slots, sentences.
     name: of the realizer.
   """
@@ -72,6 +74,7 @@ class LearnedRealizer:
   format: InputFormat = InputFormat()
   search: SearchConfig = SearchConfig()
   confine_numerals: bool = True
+  more_words: tuple[int, ...] = (8, 4)
   batch_size: int = 16
   name: str = 'learned'
 
@@ -102,48 +105,91 @@ class LearnedRealizer:
   def _by_reference(
     self, games: Sequence[Game], plans: Sequence[Plan]
   ) -> list[list[Authored]]:
-    """No sentence reads another, so all are searched for together."""
+    """Together where no sentence reads another; or else one after another."""
     writers = [
       ReferenceWriter(game, plan, self.format)
       for game, plan in zip(games, plans, strict=True)
     ]
+    longest = max(map(len, writers))
+    step = 1 if self.format.context else longest
+    for start in range(0, longest, step):
+      numbers = range(start, start + step)
+      asked = [
+        (owner, number)
+        for owner, writer in enumerate(writers)
+        for number in numbers
+        if number < len(writer)
+      ]
+      found = self._sentences(writers, asked)
+      for owner, number in asked:
+        writers[owner].add(found.get((owner, number), []))
+    return [writer.report(self.name) for writer in writers]
+
+  def _sentences(
+    self,
+    writers: Sequence[ReferenceWriter],
+    asked: Sequence[tuple[int, int]],
+  ) -> dict[tuple[int, int], list[Pieces]]:
+    """Sentences by owner and number, those of the first length first."""
     most, longest = len(self._tokenizer.slots), self.bundle.config.positions
-    open_ones = [
-      (owner, number, ids, slots)
-      for owner, writer in enumerate(writers)
-      for number, given, slots in writer.inputs()
+    more = self.more_words if self.format.context else (0,)
+    rows = [
+      ((owner, number), ids, slots, writers[owner].impossible(number))
+      for owner, number in asked
+      for given, slots in writers[owner].inputs(number, more)
       if slots <= most
       for ids in encode_inputs([given], self._tokenizer, slots=True)
       if len(ids) <= longest
     ]
-    # Alike lengths together.
-    open_ones.sort(key=lambda each: len(each[2]))
-    found: list[dict[int, Any]] = [{} for _ in writers]
-    for start in range(0, len(open_ones), self.batch_size):
-      part = open_ones[start : start + self.batch_size]
+    # Alike lengths together; those of one sentence are alike.
+    rows.sort(key=lambda row: len(row[1]))
+    found: dict[tuple[int, int], list[Pieces]] = {}
+    for start in range(0, len(rows), self.batch_size):
+      part = rows[start : start + self.batch_size]
       empty = self.batch_size - len(part)
-      tries = self._numerals.slot_tries([p[3] for p in part] + [0] * empty)
-      texts = self._found([ids for _, _, ids, _ in part], tries)
-      for (owner, number, *_), pieces in zip(part, texts, strict=True):
-        found[owner][number] = [
+      tries = self._numerals.slot_tries([p[2] for p in part] + [0] * empty)
+      words = [row[3] for row in part]
+      texts = self._found([row[1] for row in part], tries, words)
+      for (key, *_), pieces in zip(part, texts, strict=True):
+        found.setdefault(key, []).extend(
           decode_pieces(ids, self._tokenizer) for ids in pieces
-        ]
-    pairs = zip(writers, found, strict=True)
-    return [writer.write(pieces, self.name) for writer, pieces in pairs]
+        )
+    return found
 
   def _found(
-    self, inputs: Sequence[Sequence[int]], tries: NumeralTrie | None
+    self,
+    inputs: Sequence[Sequence[int]],
+    tries: NumeralTrie | None,
+    impossible: Sequence[Collection[str]] = (),
   ) -> list[list[list[int]]]:
-    """Texts of every input, best first."""
+    """Texts of every input, best first, without words that cannot be."""
     step = _SHORT_STEP if self.format.slots else _LENGTH_STEP
     positions = self.bundle.config.positions
     padded = _pad(inputs, self.batch_size, positions, step)
-    result = check_texts(self._search(padded, tries))
+    result = check_texts(
+      self._search(padded, tries, self._forbidden(impossible))
+    )
     tokens, scores = np.asarray(result.tokens), np.asarray(result.scores)
     return [
       [row[row != PAD].tolist() for row in texts[known > -np.inf]]
       for texts, known, _ in zip(tokens, scores, inputs, strict=False)
     ]
+
+  def _forbidden(
+    self, words: Sequence[Collection[str]]
+  ) -> Bool[np.ndarray, 'batch vocab'] | None:
+    """Which tokens every text may not have; None if it may have all."""
+    if not words:
+      return None
+    rows = np.zeros((self.batch_size, self.bundle.config.vocab), bool)
+    for row, each in zip(rows, words, strict=False):
+      row[[self._pieces[word] for word in each if word in self._pieces]] = True
+    return rows
+
+  @functools.cached_property
+  def _pieces(self) -> dict[str, int]:
+    pieces = self._tokenizer.pieces()
+    return {piece: index for index, piece in enumerate(pieces)}
 
   def _write(self, writers: Sequence['_Writer']) -> None:
     """Adds a sentence to every report."""
@@ -179,8 +225,8 @@ class LearnedRealizer:
     classes = _fit_rows(self._numerals.classes, self.bundle.config.vocab)
 
     @jax.jit
-    def run(params: Any, inputs: Any, tries: Any) -> Any:
-      options = {'end': end, 'numerals': tries}
+    def run(params: Any, inputs: Any, tries: Any, forbidden: Any) -> Any:
+      options = {'end': end, 'numerals': tries, 'forbidden': forbidden}
       return search_texts(
         model, params, inputs, classes, self.search, **options
       )

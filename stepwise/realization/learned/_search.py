@@ -58,6 +58,7 @@ def search_texts(
   *,
   end: int,
   numerals: NumeralTrie | None = None,
+  forbidden: Bool[Array, 'batch vocab'] | None = None,
 ) -> SearchResult:
   """Finds the most probable texts of every input; meant to be jitted.
 
@@ -69,6 +70,7 @@ def search_texts(
     config: beams, length, how lengths are compared.
     end: the token that ends a text.
     numerals: confines numerals to paths of these tries; None = all are free.
+    forbidden: tokens that a text may not have; None = there are none.
   """
   variables, mask = {'params': params}, inputs != PAD
   memory: Any = model.apply(variables, inputs, mask, method='encode')
@@ -97,6 +99,8 @@ def search_texts(
     logits, after = step(beams.last, position, cache._replace(layers=layers))
     beams = beams._replace(past=tuple(kept.past for kept in after.layers))
     allowed = _allowed(beams, position, classes, numerals, config, end)
+    if forbidden is not None:
+      allowed &= ~jnp.asarray(forbidden)[:, None]
     return position + 1, _advance(beams, logits, allowed, numerals, config, end)
 
   def unfinished(state: tuple[Array, _Beams]) -> Array:

@@ -30,7 +30,10 @@ def game():
 
 def authored(game, found, plan=(LUND,)):
   format = InputFormat(context=False, slots=True)
-  return ReferenceWriter(game, plan, format).write(found, 'learned')
+  writer = ReferenceWriter(game, plan, format)
+  for number in range(len(plan)):
+    writer.add(found.get(number, []))
+  return writer.report('learned')
 
 
 def write(game, found, plan=(LUND,)):
@@ -80,7 +83,9 @@ def test_a_report_names_the_team_that_it_turns_to(game):
     'Milo Quist had 26 points for the Comets.'
   )
   found[1] = [plain]
-  assert write(game, found, (LUND, QUIST))[1] == 'Milo Quist had 26 points.'
+  assert write(game, found, (LUND, QUIST))[1] == (
+    'For the Comets, Milo Quist had 26 points.'
+  )
 
 
 def test_a_report_does_not_say_everything_alike(game):
@@ -107,4 +112,63 @@ def test_a_report_does_not_say_everything_alike(game):
   found = {0: [alike, other], 1: [alike, other]}
   first, second = write(game, found, (vey, abara))
   assert first == 'Aron Vey Jr. had 11 points and 13 rebounds.'
-  assert second == 'Deon Abara added 11 points and eight rebounds.'
+  assert (
+    second == 'For the Comets, Deon Abara added 11 points and eight rebounds.'
+  )
+
+
+def test_a_verb_is_not_repeated_at_once(game):
+  plan = (LUND, QUIST)
+  first = (0, 1, 'added', 2, 'points , adding', 3, 'assists .')
+  second = (0, 1, 'tallied', 2, 'points , adding', 3, 'assists .')
+  same, other = (0, 'tallied', 1, 'points .'), (0, 'scored', 1, 'points .')
+  found = {0: [first, second], 1: [same, other]}
+  assert write(game, found, plan)[:2] == (
+    'J.T. Lund tallied 31 points, adding 12 assists.',
+    'For the Comets, Milo Quist scored 26 points.',
+  )
+
+
+def test_a_result_and_what_else_is_said_of_teams_are_two_sentences(game):
+  def of(team, **values):
+    return [
+      Relation(team, value, f'TEAM-{type}') for type, value in values.items()
+    ]
+
+  herons, comets = 'Easton Herons', 'Port Vale Comets'
+  plan = (
+    (
+      *of(herons, NAME='Herons', WINS='12', PTS='104'),
+      *of(comets, NAME='Comets', PTS='92', FG_PCT='41'),
+      *of(herons, LOSSES='3'),
+    ),
+  )
+  writer = ReferenceWriter(game, plan, InputFormat(True, slots=True))
+  assert len(writer) == 2
+  # Losses follow wins.
+  result = ('the', 0, '(', 1, '-', 2, ') beat the', 4, 3, '-', 5, '.')
+  writer.add([result])
+  [(given, _)] = writer.inputs(1)
+  assert given.previous.endswith('[TEAM-PTS] - [TEAM-PTS] .')
+  writer.add([('the', 0, 'shot', 1, 'percent from the field .')])
+  [text] = writer.report('learned')
+  assert text.said == (
+    'The Herons (12-3) beat the Comets 104-92. The Comets shot 41 percent from '
+    'the field.'
+  )
+  # If one is missing, templates write both.
+  writer = ReferenceWriter(game, plan, InputFormat(True, slots=True))
+  writer.add([result])
+  writer.add([])
+  [text] = writer.report('learned')
+  assert text.realizer == 'template'
+
+
+def test_sentences_are_asked_for_by_length(game):
+  writer = ReferenceWriter(game, (LUND,), InputFormat(True, slots=True))
+  texts = [given.previous for given, _ in writer.inputs(0, (-99, 0, 99))]
+  assert texts == [
+    '[OPENING] [WORDS0]',
+    '[OPENING] [WORDS2]',
+    '[OPENING] [WORDS9]',
+  ]

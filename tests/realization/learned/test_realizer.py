@@ -122,12 +122,15 @@ def test_no_numeral_that_was_not_read(fresh, game, plan):
   assert '31' not in confined.realize([game], [(others,)])[0][0]
 
 
-def test_whatever_weights_write_by_reference_the_report_is_true(game, plan):
+@pytest.mark.parametrize('context', [False, True])
+def test_whatever_weights_write_by_reference_the_report_is_true(
+  game, plan, context
+):
   """What cannot be written so the templates write."""
   model = find_config('realizer_small')
   params = {'params': initial_params(model, 0)}
   bundle = Bundle(model, model.build(), params, report_words())
-  format = InputFormat(context=False, slots=True)
+  format = InputFormat(context, slots=True)
   realizer = LearnedRealizer(bundle, format, SEARCH, batch_size=3)
   [sentences] = realizer.realize([game], [plan[:4]])
   [templates] = TemplateRealizer().realize([game], [plan[:4]])
@@ -177,7 +180,7 @@ def test_the_realizer_of_the_package():
   bundle, format = load_realizer(packaged_realizer())
   small = find_config('realizer_small')
   assert dataclasses.replace(bundle.config, dropout=small.dropout) == small
-  assert format == InputFormat(context=False, slots=True)
+  assert format == InputFormat(context=True, slots=True)
   assert bundle.tokenizer == report_words()
   opened = open_realizer('learned', beams=3)
   assert (opened.name, opened.search.beam_size) == ('learned', 3)

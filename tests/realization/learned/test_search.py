@@ -59,16 +59,15 @@ def params():
   return jax.tree.map(lambda x: 4 * x, nn.unbox(variables)['params'])
 
 
-def run(params, inputs=INPUTS, numerals=None, **options):
+def run(params, inputs=INPUTS, numerals=None, forbidden=None, **options):
   config = SearchConfig(**{'max_tokens': LENGTH, **options})
 
   @jax.jit
-  def search(params, inputs, numerals):
-    return search_texts(
-      MODEL, params, inputs, CLASSES, config, end=END, numerals=numerals
-    )
+  def search(params, inputs, numerals, forbidden):
+    given = {'end': END, 'numerals': numerals, 'forbidden': forbidden}
+    return search_texts(MODEL, params, inputs, CLASSES, config, **given)
 
-  return check_texts(search(params, inputs, numerals))
+  return check_texts(search(params, inputs, numerals, forbidden))
 
 
 def every_text():
@@ -148,6 +147,26 @@ def test_confined_numerals_are_searched_exhaustively(params):
     np.testing.assert_allclose([s for _, s in kept], scores, rtol=1e-4)
     # Two words and then the 6 of `6 2`.
     assert found - len(kept) == (17 if row == 0 else 0)
+
+
+def test_forbidden_tokens_are_not_written(params):
+  """Of each row others; all other texts stay as they were."""
+  forbidden = np.zeros((len(INPUTS), len(CLASSES.writable)), bool)
+  banned = [WORDS[row % len(WORDS)] for row in range(len(INPUTS))]
+  forbidden[np.arange(len(INPUTS)), banned] = True
+  free = run(params, beam_size=160, length_alpha=0.0)
+  result = run(params, beam_size=160, length_alpha=0.0, forbidden=forbidden)
+  for row, token in enumerate(banned):
+    before, after = (
+      {
+        written(tokens): float(score)
+        for tokens, score in zip(r.tokens[row], r.scores[row], strict=True)
+        if np.isfinite(score)
+      }
+      for r in (free, result)
+    )
+    left = {text: score for text, score in before.items() if token not in text}
+    assert after == pytest.approx(left, rel=1e-4)
 
 
 def test_one_beam_is_greedy(params):
