@@ -88,7 +88,7 @@ def training(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
       'updates': config['steps'],
       'games_an_update': config['input']['batch_size'],
       'drawn_steps': config['drawn_steps'],
-      'drawn_stops': config.get('drawn_stops', 1.0),
+      'stop_odds': config['stop_odds'],
       'rest_share': config['rest_share'],
       'learning_rate': config['optimizer']['learning_rate'],
     }

@@ -431,23 +431,26 @@ def _lasting(config: 'TrainConfig', result: 'TrainResult') -> tuple[Any, Any]:
 
 
 def _planner_file(model: 'ModelConfig', records: str) -> dict[str, str]:
-  """What a planner must remember: the table it reads, and its longest plan."""
+  """What a planner must remember: its table, how much of it, and of plans."""
   from stepwise.data import load_records
   from stepwise.training import local_files
 
   known = [
-    (record.table, len(oracle))
+    (record.table, len(oracle), record.num_units)
     for file in local_files(records)
     for record, oracle in load_records(file)
   ]
   if not known or not known[0][0]:
     return {}
   from stepwise.planning import OPTIONS_FILE, default_options
+  from stepwise.rotowire import TABLES
 
-  tables, steps = zip(*known, strict=True)
+  tables, steps, units = zip(*known, strict=True)
   if len(set(tables)) > 1:
     raise InputError(f'{records} has records of several tables: {set(tables)}.')
-  options = default_options(model, tables[0], max(steps))
+  # Of games as much is read as was learnt from; other tables may grow.
+  read = max(units) if tables[0] in TABLES else None
+  options = default_options(model, tables[0], max(steps), read)
   return {OPTIONS_FILE: options.to_json(), **_schema_file(tables[0], records)}
 
 

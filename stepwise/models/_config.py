@@ -145,6 +145,10 @@ class ModelConfig:
     # Of news and of tables, whose plans have sentence breaks.
     return ('eot', 'beg') if self.begin_unit == 1 else ('eos', 'eot', 'beg')
 
+  def late_stop(self, odds: float) -> tuple[int, float] | None:
+    """The unit that ends a plan and its odds, for `late_stop` of losses."""
+    return None if odds == 1 else (self.special_units.index('eot'), odds)
+
   @property
   def limits(self) -> Limits:
     return Limits()
@@ -166,8 +170,8 @@ class ModelConfig:
     positive_weight: float = 1.0,
     sample: int = 0,
     stages: int = 1,
-    stops: float = 1.0,
     rest_share: float = 0.0,
+    stop_odds: float = 1.0,
   ) -> Loss:
     """What training minimises.
 
@@ -177,8 +181,8 @@ class ModelConfig:
       sample: learn so many steps of every document, drawn at random, if it
         is; 0 = all.
       stages: parts of plans that these steps are drawn from.
-      stops: how often they have the end of a plan.
       rest_share: of a step's probability, what later units share, if it is.
+      stop_odds: of the end of a plan, see `late_stop`, if it is.
     """
     if not self.stepwise or self.begin_unit is None:
       return functools.partial(
@@ -191,8 +195,8 @@ class ModelConfig:
       never=never,
       sample=sample,
       stages=stages,
-      stops=stops,
       rest_share=rest_share,
+      stop=self.late_stop(stop_odds),
     )
 
   def twin(self) -> 'ModelConfig':

@@ -39,8 +39,8 @@ def stepwise_loss(
   never: tuple[int, ...] = (),
   sample: int = 0,
   stages: int = 1,
-  stops: float = 1.0,
   rest_share: float = 0.0,
+  stop: tuple[int, float] | None = None,
   also: Callable[[Any, Any], Float[Array, '']] | None = None,
 ) -> LossSums:
   """Cross entropy of the next unit at every step, with teacher forcing.
@@ -57,10 +57,9 @@ def stepwise_loss(
     sample: so many steps of every document, drawn at random; 0 = all.
     stages: parts of plans that steps are drawn from, equally many from each;
       steps of a part are read together, with no more slots than its plans fill.
-    stops: how often the last step of a plan is drawn in stages, as against any
-      other.
     rest_share: what of a step's probability the units share that are still to
       come, see `rest_shares`; the units up to the last of `never` are special.
+    stop: the unit that ends a plan, and its odds, see `late_stop`.
     also: what else is learnt from what the model has read: parameters and
       memory in, a sum of losses out.
 
@@ -75,7 +74,7 @@ def stepwise_loss(
     if rng is None:
       raise InputError('rng is missing: it draws the sampled steps.')
     rng, step_rng = jax.random.split(rng)
-    step = _draw_steps(step_rng, batch.targets, sample, stages, stops)
+    step = _draw_steps(step_rng, batch.targets, sample, stages)
     contexts = take(contexts, step)
   encode_rng, score_rng = _split(rng)
   memory = _apply(model, params, encode_rng, 'encode', batch)
@@ -86,7 +85,9 @@ def stepwise_loss(
     ],
     axis=1,
   )
-  sums = step_sums(logits, batch, step, contexts, never, rest_share)
+  sums = step_sums(
+    late_stop(logits, stop), batch, step, contexts, never, rest_share
+  )
   if also is None:
     return sums
   return sums._replace(loss=sums.loss + also(params, memory))
@@ -128,6 +129,27 @@ def step_sums(
   else:
     return cross_entropy(logits, targets, candidates)
   return soft_cross_entropy(logits, wanted, targets, candidates)
+
+
+def late_stop(
+  logits: Float[Array, 'batch steps units'], stop: tuple[int, float] | None
+) -> Float[Array, 'batch steps units']:
+  """Logits as they are learnt: that of the stop is raised by -log(odds).
+
+  A greedy search ends a plan as soon as the end is more probable than any one
+  unit, however probable all of them are together: too early. A model that has
+  learnt with the raised logit gives the end `odds` times the odds that it has
+  in the examples. It learns what it would if so many times fewer of them were
+  ends, but from all of them.
+
+  Args:
+    logits: of all units.
+    stop: the unit that ends a plan, and its odds; None = as they are.
+  """
+  if stop is None:
+    return logits
+  unit, odds = stop
+  return logits.at[..., unit].add(-jnp.log(odds))
 
 
 def extractive_loss(
@@ -300,12 +322,11 @@ def _draw_steps(
   targets: Int[Array, 'batch targets'],
   count: int,
   stages: int,
-  stops: float,
 ) -> Int[Array, 'batch steps']:
   """Steps of every document; in stages they come in the order of its plan."""
   if stages == 1:
     return _sample_steps(rng, targets, count)
-  return _spread_steps(rng, targets, count, stops)
+  return _spread_steps(rng, targets, count)
 
 
 def _in_stages(
@@ -338,21 +359,17 @@ def _sample_steps(
 
 
 def _spread_steps(
-  rng: Array,
-  targets: Int[Array, 'batch targets'],
-  count: int,
-  stops: float = 1.0,
+  rng: Array, targets: Int[Array, 'batch targets'], count: int
 ) -> Int[Array, 'batch steps']:
   """One step of each of `count` equal parts of every plan, in their order.
 
-  All are equally likely, but for the last, which is `stops` times as likely.
-  Those of short plans, with fewer steps than parts, may come twice.
+  All are equally likely. Those of short plans, with fewer steps than parts, may
+  come twice.
   """
   uniform = jax.random.uniform(rng, (len(targets), count))
   places = jnp.arange(count)[None] + uniform
   steps = (targets >= 0).sum(axis=1, keepdims=True)
-  length = jnp.maximum(steps - 1 + stops, 0)
-  return (places * length / count).astype(jnp.int32)
+  return (places * steps / count).astype(jnp.int32)
 
 
 def _score_steps(

@@ -42,6 +42,7 @@ from stepwise.models._hibert import unit_grid
 from stepwise.models._losses import (
   LossSums,
   every_step,
+  late_stop,
   step_contexts,
   step_sums,
 )
@@ -98,14 +99,18 @@ class PointerConfig(ModelConfig):
     positive_weight: float = 1.0,
     sample: int = 0,
     stages: int = 1,
-    stops: float = 1.0,
     rest_share: float = 0.0,
+    stop_odds: float = 1.0,
   ) -> Loss:
     """All steps in one pass: there is nothing to gain from sampling some."""
-    del positive_weight, sample, stages, stops
+    del positive_weight, sample, stages
     never = (self.begin_unit,)
     return functools.partial(
-      prefix_loss, module, never=never, rest_share=rest_share
+      prefix_loss,
+      module,
+      never=never,
+      rest_share=rest_share,
+      stop=self.late_stop(stop_odds),
     )
 
   def with_settings(self, **settings: Any) -> 'PointerConfig':
@@ -274,6 +279,7 @@ def prefix_loss(
   *,
   never: tuple[int, ...] = (),
   rest_share: float = 0.0,
+  stop: tuple[int, float] | None = None,
 ) -> LossSums:
   """`stepwise_loss`, all steps of a document by one `score_prefixes`."""
   if batch.plan is None or batch.targets is None:
@@ -288,5 +294,5 @@ def prefix_loss(
   every: Any = model.apply({'params': params}, method=logits, rngs=rngs)
   filled = (batch.plan >= 0).sum(axis=1, keepdims=True)
   step = every_step(batch.targets)
-  scores = take(every, filled + step)
+  scores = late_stop(take(every, filled + step), stop)
   return step_sums(scores, batch, step, contexts, never, rest_share)

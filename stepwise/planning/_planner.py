@@ -274,14 +274,17 @@ def load_planner(
 
 
 def default_options(
-  config: ModelConfig, table: str, max_steps: int | None = None
+  config: ModelConfig,
+  table: str,
+  max_steps: int | None = None,
+  max_units: int | None = None,
 ) -> PlannerOptions:
-  """How a model plans that was trained on this table and plans so long.
+  """How a model plans that was trained on so much of this table and such plans.
 
   Models that read plans unit by unit draw samples at little cost; the
   threshold was chosen on validation games 0 to 213 of Rotowire.
   """
-  options = PlannerOptions(table, max_steps=max_steps)
+  options = PlannerOptions(table, max_units, max_steps)
   if not config.incremental:
     return options
   return dataclasses.replace(options, batch_size=64, samples=16, threshold=0.25)

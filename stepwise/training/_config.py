@@ -327,13 +327,13 @@ class TrainConfig:
       does not depend on the plan is computed once for all of them.
     drawn_stages: parts of a plan that they are drawn from, equally many from
       each; steps of early parts are read with fewer slots, at less cost.
-    drawn_stops: of drawn stages, how often the end of a plan is drawn as
-      against any other step. A greedy search ends a plan as soon as the end is
-      more probable than any single entry, however probable all of them are
-      together; less than 1 makes its plans longer.
     rest_share: of the probability that a step gives to choices, what all units
       share that the plan has yet to choose (`stepwise.models.rest_shares`); the
       next one has the remainder.
+    stop_odds: odds of the end of a plan, as against those of the examples. A
+      greedy search ends a plan as soon as the end is more probable than any
+      single entry, however probable all of them are together; less than 1 makes
+      its plans longer (`stepwise.models.late_stop`).
     pretraining: of a bare encoder; None = as usual.
     seed: of initial values, dropout, shuffling and sampling.
     log_every: steps between lines of metrics.
@@ -353,8 +353,8 @@ class TrainConfig:
   positive_weight: float = 1.0
   drawn_steps: int = 0
   drawn_stages: int = 1
-  drawn_stops: float = 1.0
   rest_share: float = 0.0
+  stop_odds: float = 1.0
   pretraining: PretrainingConfig | None = None
   seed: int = 0
   log_every: int = 10
@@ -374,15 +374,8 @@ class TrainConfig:
         f'drawn_steps is {self.drawn_steps}, must be a multiple of'
         f' drawn_stages={self.drawn_stages}.'
       )
-    if not 0 < self.drawn_stops <= 1:
-      raise InputError(
-        f'drawn_stops is {self.drawn_stops}, must be more than 0, at most 1.'
-      )
-    if self.drawn_stops != 1 and self.drawn_stages == 1:
-      raise InputError(
-        f'drawn_stops is {self.drawn_stops}, but drawn_stages is 1: ends are'
-        ' drawn less often in stages alone, two or more.'
-      )
+    if self.stop_odds <= 0:
+      raise InputError(f'stop_odds is {self.stop_odds}, must be more than 0.')
     if not 0 <= self.rest_share < 1:
       raise InputError(
         f'rest_share is {self.rest_share}, must be at least 0 and less than 1.'
@@ -397,6 +390,11 @@ class TrainConfig:
         f'batch_size is {self.input.batch_size}, must be a multiple of'
         f' accumulate={self.accumulate}.'
       )
+
+  @property
+  def learns_as_measured(self) -> bool:
+    """Whether next units at all steps are learnt, as validation has them."""
+    return not self.drawn_steps and not self.rest_share and self.stop_odds == 1
 
   @property
   def validation_batch(self) -> int:

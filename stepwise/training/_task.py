@@ -156,15 +156,15 @@ def _selector_loss(
   """What is learnt; measured, without rng, are next units at all steps."""
   weight = config.positive_weight
   measured = model.loss(module, positive_weight=weight)
-  if not config.drawn_steps and not config.rest_share:
+  if config.learns_as_measured:
     return measured
   learnt = model.loss(
     module,
     positive_weight=weight,
     sample=config.drawn_steps,
     stages=config.drawn_stages,
-    stops=config.drawn_stops,
     rest_share=config.rest_share,
+    stop_odds=config.stop_odds,
   )
 
   def loss(params: Any, batch: Batch, rng: Array | None = None) -> LossSums:

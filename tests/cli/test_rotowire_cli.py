@@ -7,6 +7,9 @@ from typer.testing import CliRunner
 
 from stepwise._errors import InputError
 from stepwise.cli.main import app
+from stepwise.cli.train import _planner_file
+from stepwise.models import find_config
+from stepwise.planning import OPTIONS_FILE, PlannerOptions
 from tests.rotowire.season import season_fields
 
 
@@ -79,6 +82,17 @@ def test_records_of_games(games, tmp_path):
   said = run('data', 'rotowire', games, tmp_path / 'records.jsonl')
   assert '3 records' in said
   assert 'extractor lookup' in said
+
+
+def test_a_planner_of_games_reads_as_much_as_it_learnt_from(games, tmp_path):
+  records = tmp_path / 'records.jsonl'
+  run(
+    *('data', 'rotowire', games, records, '--reading', 'short'),
+    *('--max-units', 23),
+  )
+  files = _planner_file(find_config('hibert_rotowire_tiny'), str(records))
+  options = PlannerOptions(**json.loads(files[OPTIONS_FILE]))
+  assert (options.table, options.max_units) == ('short', 23)
 
 
 def test_records_that_say_every_entry_once(games, tmp_path):

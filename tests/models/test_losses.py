@@ -19,6 +19,7 @@ from stepwise.models import (
   LossSums,
   cross_entropy,
   extractive_loss,
+  late_stop,
   rest_shares,
   step_contexts,
   stepwise_loss,
@@ -500,18 +501,43 @@ def test_steps_drawn_in_stages_lose_nothing_of_their_plans(given):
   np.testing.assert_allclose(drawn, every, rtol=1e-6)
 
 
-@pytest.mark.parametrize('stops', [1.0, 0.25])
-def test_stages_draw_all_steps_equally_often_but_for_the_stop(stops):
+def test_stages_draw_all_steps_equally_often():
   steps, draws = 11, 2000
   targets = np.zeros((draws, 13), int)
   targets[:, steps:] = -1
-  found = _spread_steps(jax.random.key(0), jnp.asarray(targets), 6, stops)
+  found = _spread_steps(jax.random.key(0), jnp.asarray(targets), 6)
   assert found.shape == (draws, 6) and (np.diff(found) >= 0).all()
   counts = np.bincount(np.ravel(found), minlength=13)
   assert not counts[steps:].any()
-  each = draws * 6 / (steps - 1 + stops)
-  np.testing.assert_allclose(counts[: steps - 1], each, rtol=0.1)
-  np.testing.assert_allclose(counts[steps - 1], stops * each, rtol=0.2)
+  np.testing.assert_allclose(counts[:steps], draws * 6 / steps, rtol=0.1)
+
+
+def test_a_late_stop_is_learnt_with_odds_of_its_own():
+  # What minimises the loss has `odds` times the odds of the examples: here one
+  # of three plans ends at once.
+  odds, ends = 0.2, 1 / 3
+  batch = table_batch(
+    plan=np.full((3, 1), -1),
+    targets=np.array([[EOT], [2], [2]]),
+    valid=np.array([[True, False, True] + 4 * [False]] * 3),
+  )
+
+  def loss(table):
+    params = {'table': table}
+    return stepwise_loss(Table(), params, batch, stop=(EOT, odds)).mean
+
+  table = jnp.zeros_like(PARAMS['table'])
+  best = table.at[0, EOT].set(jnp.log(odds * ends / (1 - ends)))
+  assert np.abs(jax.grad(loss)(table)).max() > 0.1
+  np.testing.assert_allclose(jax.grad(loss)(best), 0, atol=1e-6)
+
+
+def test_a_late_stop_raises_one_logit():
+  logits = jnp.asarray(RNG.normal(size=(2, 3, 5)).astype(np.float32))
+  raised = np.array(logits)
+  raised[..., 1] += np.log(4)
+  np.testing.assert_allclose(late_stop(logits, (1, 0.25)), raised, rtol=1e-6)
+  assert late_stop(logits, None) is logits
 
 
 def test_gains_and_a_rest_share_exclude_each_other():

@@ -49,8 +49,9 @@ def test_all_prefixes_equal_one_by_one():
   batch = batch_of([[], [4, 0], [5]], [[3, 3, 0, 1], [6, 1], [7, 5, 1]])
   model = CONFIG.build()
   params = draw(model, batch)['params']
+  options = {'never': (BEG,), 'rest_share': 0.3, 'stop': (1, 0.2)}
   together, apart = (
-    quick_jit(lambda p, loss=loss: loss(model, p, batch, never=(BEG,)))(params)
+    quick_jit(lambda p, loss=loss: loss(model, p, batch, **options))(params)
     for loss in (prefix_loss, stepwise_loss)
   )
   np.testing.assert_allclose(together, apart, rtol=1e-5)

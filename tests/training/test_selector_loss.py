@@ -29,19 +29,21 @@ def test_drawn_steps_and_the_rest_are_learnt_and_not_measured(records):
   plain = task_of(records)
   drawn = task_of(records, drawn_steps=1)
   shared = task_of(records, rest_share=0.5)
+  late = task_of(records, stop_odds=0.5)
   params = plain.module.init(jax.random.key(0), *plain.dummy())['params']
   examples = training_examples(
     InputConfig(str(records), 4, buckets=BUCKETS), plain.model
   )
   batch = Batch.of(TrainingBatches(examples, 4, seed=0, length=1)[0])
-  measured = [t.loss(params, batch) for t in (plain, drawn, shared)]
+  measured = [t.loss(params, batch) for t in (plain, drawn, shared, late)]
   for sums in measured:
     np.testing.assert_allclose(sums, measured[0])
   rng = jax.random.key(1)
-  learnt = [t.loss(params, batch, rng) for t in (plain, drawn, shared)]
+  learnt = [t.loss(params, batch, rng) for t in (plain, drawn, shared, late)]
   assert learnt[1].weight == 4 < learnt[0].weight == learnt[2].weight
   # These plans have one sentence: nothing else is left to say.
   np.testing.assert_allclose(learnt[2].loss, learnt[0].loss)
+  assert abs(learnt[3].loss - learnt[0].loss) > 0.1
 
 
 @pytest.mark.parametrize(
@@ -54,8 +56,7 @@ def test_drawn_steps_and_the_rest_are_learnt_and_not_measured(records):
       {'drawn_stages': 2, 'drawn_steps': 3},
       'drawn_steps is 3, must be a multiple of drawn_stages=2',
     ),
-    ({'drawn_stops': 0.0}, 'drawn_stops is 0.0, must be more than 0'),
-    ({'drawn_stops': 0.5}, 'drawn_stops is 0.5, but drawn_stages is 1'),
+    ({'stop_odds': 0.0}, 'stop_odds is 0.0, must be more than 0'),
     ({'rest_share': 1.0}, 'rest_share is 1.0, must be at least 0 and less'),
   ],
 )
