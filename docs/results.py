@@ -279,12 +279,9 @@ def planner() -> str:
 
 def planners() -> str:
   """Planning only by the strict metric: seeds, intervals, paired tests."""
-  over_frequent, systems = {}, {}
-  # What stands beside ETCSum in its own report is in the first, too.
-  for name in ('rotowire_planners', 'rotowire_planners_etcsum'):
-    report = load(name)
-    systems |= report['systems']
-    over_frequent |= _over_frequent(report['differences'])
+  report = load('rotowire_planners')
+  systems = report['systems']
+  over_frequent = _over_frequent(report['differences'])
   rows = []
   # The paper's first.
   for name in sorted(systems, key=lambda name: not name.startswith('stepwise')):
