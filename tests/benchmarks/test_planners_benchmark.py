@@ -67,6 +67,7 @@ def run_config(seed=0, **changes):
     'input': {'batch_size': 3},
     'optimizer': {'learning_rate': 0.5},
     'drawn_steps': 2,
+    'stop_odds': 1.0,
     'rest_share': 0.25,
     'seed': seed,
     **changes,
